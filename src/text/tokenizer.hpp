@@ -1,0 +1,51 @@
+// Tokenizers: text to token ids and back. The models (SentencePiece BPE ...) are files of their own; load_tokenizer picks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lastbit::formats {
+class GgufFile;
+}
+
+namespace lastbit::text {
+
+using TokenId = std::int32_t;
+
+struct EncodeOptions {
+  bool add_special = true;     // what the checkpoint says is added around a text (<bos> ...)
+  bool parse_special = false;  // control tokens in the text are recognised; otherwise they are plain text
+};
+
+/// Turns generated ids into text piece by piece and never emits half of a UTF-8 character.
+class StreamingDecoder {
+ public:
+  virtual ~StreamingDecoder() = default;
+  /// The text that is certain after this token; may be empty while a character is incomplete.
+  virtual std::string push(TokenId id) = 0;
+  /// What is left at the end: incomplete characters become U+FFFD as decode() would give them.
+  virtual std::string finish() = 0;
+};
+
+/// An immutable tokenizer, safe to use from several threads.
+class Tokenizer {
+ public:
+  virtual ~Tokenizer() = default;
+  virtual std::string_view kind() const = 0;  // "SentencePiece BPE"
+  virtual std::size_t vocabulary_size() const = 0;
+  virtual std::vector<TokenId> encode(std::string_view text, const EncodeOptions& options) const = 0;
+  /// Control tokens give nothing unless `show_special`. Ids outside the vocabulary are ErrorKind::input.
+  virtual std::string decode(std::span<const TokenId> ids, bool show_special) const = 0;
+  virtual std::unique_ptr<StreamingDecoder> streaming_decoder(bool show_special) const = 0;
+  /// Ids that end a generation (eos, eot ...), ascending.
+  virtual const std::vector<TokenId>& end_ids() const = 0;
+};
+
+/// The tokenizer that the file's `tokenizer.*` keys declare, or ErrorKind::input naming file, key and value.
+std::unique_ptr<Tokenizer> load_tokenizer(const formats::GgufFile& file);
+
+}  // namespace lastbit::text
