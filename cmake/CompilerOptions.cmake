@@ -6,9 +6,6 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 add_compile_options(-ffp-contract=off -fno-fast-math)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  add_compile_options(-fexcess-precision=standard)
-endif()
 
 # The baseline runs on any x86-64 processor since about 2009; faster versions are chosen at start-up (src/cpu/isa.def).
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")

@@ -67,6 +67,20 @@ struct Vector {
   /// Exact for |a| <= 2^24, rounded to nearest beyond.
   static F32 to_float(I32 a) { return _mm256_cvtepi32_ps(a); }
 
+  // ---- bytes of dwords ------------------------------------------------------------------------------------------
+  /// Each lane: `base` with byte number `to` (which is 0 in base) replaced by byte number `from` of `codes`.
+  template <int from, int to>
+  static I32 merge_byte(I32 codes, I32 base) {
+    const auto source = [](int lane, int byte) { return static_cast<char>(byte == to ? 4 * (lane % 4) + from : 0x80); };
+    const auto dword = [&](int lane) {
+      std::uint32_t value = 0;
+      for (int byte = 3; byte >= 0; --byte) value = value << 8 | static_cast<std::uint8_t>(source(lane, byte));
+      return static_cast<int>(value);
+    };
+    const __m256i order = _mm256_setr_epi32(dword(0), dword(1), dword(2), dword(3), dword(4), dword(5), dword(6), dword(7));
+    return _mm256_or_si256(_mm256_shuffle_epi8(codes, order), base);
+  }
+
   // ---- widening loads, one element per lane ---------------------------------------------------------------------
   static F32 load_f16(const std::uint16_t* p) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
   static F32 load_bf16(const std::uint16_t* p) {
@@ -74,6 +88,40 @@ struct Vector {
   }
   static I32 load_u8(const std::uint8_t* p) { return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))); }
   static I32 load_i8(const std::int8_t* p) { return _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))); }
+
+  // ---- binary64: F64 holds half the elements of an F32; bitwise functions of I32 serve I64 as well -----------------
+  static constexpr int double_lanes = 4;
+  using F64 = __m256d;
+  using I64 = __m256i;
+  using Mask64 = __m256d;  // all bits of a lane set, or none
+  static F64 broadcast_double(double x) { return _mm256_set1_pd(x); }
+  static I64 broadcast_integer64(std::int64_t x) { return _mm256_set1_epi64x(x); }
+  static F64 widen_low(F32 x) { return _mm256_cvtps_pd(_mm256_castps256_ps128(x)); }
+  static F64 widen_high(F32 x) { return _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)); }
+  /// Each element rounded once to binary32, subnormals kept.
+  static F32 narrow(F64 low, F64 high) { return _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low)); }
+  static void store(double* p, F64 x) { _mm256_storeu_pd(p, x); }
+  static F64 add(F64 a, F64 b) { return _mm256_add_pd(a, b); }
+  static F64 subtract(F64 a, F64 b) { return _mm256_sub_pd(a, b); }
+  static F64 multiply(F64 a, F64 b) { return _mm256_mul_pd(a, b); }
+  static F64 divide(F64 a, F64 b) { return _mm256_div_pd(a, b); }
+  static F64 fma(F64 a, F64 b, F64 c) { return _mm256_fmadd_pd(a, b, c); }
+  static Mask64 less(F64 a, F64 b) { return _mm256_cmp_pd(a, b, _CMP_LT_OQ); }
+  static Mask64 mask_or(Mask64 a, Mask64 b) { return _mm256_or_pd(a, b); }
+  static bool any(Mask64 a) { return _mm256_movemask_pd(a) != 0; }
+  static F64 select(Mask64 m, F64 if_true, F64 if_false) { return _mm256_blendv_pd(if_false, if_true, m); }
+  static F64 as_double(I64 a) { return _mm256_castsi256_pd(a); }
+  static I64 as_integer(F64 a) { return _mm256_castpd_si256(a); }
+  static I64 add_integer64(I64 a, I64 b) { return _mm256_add_epi64(a, b); }
+  static I64 subtract_integer64(I64 a, I64 b) { return _mm256_sub_epi64(a, b); }
+  template <int bits>
+  static I64 shift_left64(I64 a) { return _mm256_slli_epi64(a, bits); }
+  template <int bits>
+  static I64 shift_right64(I64 a) { return _mm256_srli_epi64(a, bits); }
+  /// Where a and b have no bit in common.
+  static Mask64 disjoint(I64 a, I64 b) {
+    return _mm256_castsi256_pd(_mm256_cmpeq_epi64(_mm256_and_si256(a, b), _mm256_setzero_si256()));
+  }
 
   static void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
 };

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,7 +20,7 @@ struct TensorView {
   numerics::ElementType type = numerics::ElementType::f32;
   std::vector<std::uint64_t> shape;  // slowest dimension first: a matrix is [outputs, inputs], rows contiguous
   std::span<const std::byte> data;
-  std::uint64_t file_offset = 0;     // of the data, for messages
+  std::uint64_t file_offset = 0;  // of the data, for messages
 };
 
 /// "[262144, 640]"
@@ -34,8 +35,12 @@ class TensorTable {
   const TensorView* find(std::string_view name) const;
 
  private:
+  struct NameHash {
+    using is_transparent = void;  // find() takes a string_view without a copy
+    std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
+  };
   std::vector<TensorView> tensors_;
-  std::unordered_map<std::string, std::size_t> index_;
+  std::unordered_map<std::string, std::size_t, NameHash, std::equal_to<>> index_;
 };
 
 }  // namespace lastbit::formats

@@ -9,8 +9,9 @@
 namespace lastbit::numerics {
 
 /// The binary32 values of `count` consecutive elements stored as `type` at `data` (no alignment needed).
-/// `count` is a multiple of the type's block. F32, F16 and BF16 are widened exactly; block-quantized types follow rule A3:
-/// w = fl(d * sc * q - dmin * m), or fl(d * q + m), one rounding at most. Source of the block layouts: the GGUF format.
+/// `count` is a multiple of the type's block. F32, F16 and BF16 are widened exactly; block-quantized types follow rule
+/// A3: w = fl(d * sc * q - dmin * m), or fl(d * q + m), one rounding at most. Source of the block layouts: the GGUF
+/// format.
 void dequantize(ElementType type, const void* data, std::size_t count, float* values);
 
 /// The index of the first block whose scale (d, dmin or m) is infinite or NaN, or -1: rule A3 refuses such a tensor.

@@ -9,9 +9,19 @@ namespace lastbit::numerics {
 
 /// How the elements of a tensor are stored. Block-quantized types are named as GGUF names them.
 enum class ElementType : std::uint8_t {
-  f32, f16, bf16,
-  q4_0, q4_1, q5_0, q5_1, q8_0,
-  q2_k, q3_k, q4_k, q5_k, q6_k,
+  f32,
+  f16,
+  bf16,
+  q4_0,
+  q4_1,
+  q5_0,
+  q5_1,
+  q8_0,
+  q2_k,
+  q3_k,
+  q4_k,
+  q5_k,
+  q6_k,
 };
 
 struct ElementTypeInfo {

@@ -1,0 +1,121 @@
+// lastbit inspect: what a checkpoint declares, each decision of the load with its source, and the tensors.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/report.hpp"
+#include "engine/precision_policy.hpp"
+#include "families/describe.hpp"
+#include "formats/gguf/gguf.hpp"
+#include "text/tokenizer.hpp"
+
+namespace lastbit::cli {
+namespace {
+
+struct Options {
+  std::string model;
+  std::optional<std::string> precision;
+  std::vector<std::string> allow_unknown;
+  bool tensors = false;
+  bool json = false;
+};
+
+struct Inspection {
+  formats::GgufFile file;
+  families::Description description;
+  std::unique_ptr<text::Tokenizer> tokenizer;
+  engine::PrecisionPolicy policy;
+};
+
+nlohmann::ordered_json decisions_json(const std::vector<Decision>& decisions) {
+  auto list = nlohmann::ordered_json::array();
+  for (const Decision& decision : decisions) list.push_back({{"name", decision.name}, {"value", decision.value}, {"source", decision.source}});
+  return list;
+}
+
+nlohmann::ordered_json tensors_json(const formats::GgufFile& file) {
+  auto list = nlohmann::ordered_json::array();
+  for (const formats::TensorView& tensor : file.tensors().all()) {
+    list.push_back({{"name", tensor.name},
+                    {"type", numerics::element_type_info(tensor.type).name},
+                    {"shape", tensor.shape},
+                    {"offset", tensor.file_offset},
+                    {"bytes", tensor.data.size()}});
+  }
+  return list;
+}
+
+nlohmann::ordered_json inspection_json(const Inspection& inspection) {
+  nlohmann::ordered_json json;
+  json["file"] = inspection.file.path();
+  json["format"] = {{"name", "GGUF"}, {"version", inspection.file.version()}, {"bytes", inspection.file.size()}};
+  json["family"] = inspection.description.family->architecture;
+  json["parameters"] = parameter_count(inspection.file);
+  json["policy"] = {{"name", inspection.policy.name()}, {"fields", inspection.policy.fields()}, {"reason", inspection.policy.reason}};
+  json["decisions"] = decisions_json(inspection.description.decisions);
+  json["tokenizer"] = {{"kind", inspection.tokenizer->kind()},
+                       {"vocabulary_size", inspection.tokenizer->vocabulary_size()},
+                       {"decisions", decisions_json(inspection.tokenizer->decisions())}};
+  json["inert_keys"] = inspection.description.inert_keys;
+  json["overlooked"] = inspection.description.overlooked;
+  json["tensors"] = tensors_json(inspection.file);
+  return json;
+}
+
+void print_decisions(const std::vector<Decision>& decisions) {
+  for (const Decision& decision : decisions) fmt::print("  {:<34} {:<28} {}\n", decision.name, decision.value, decision.source);
+}
+
+void print_inspection(const Inspection& inspection, bool tensors) {
+  const formats::GgufFile& file = inspection.file;
+  fmt::print("{}: GGUF version {}, {}, {} keys, {} tensors\n", file.path(), file.version(), bytes_text(file.size()), file.keys().size(),
+             file.tensors().all().size());
+  fmt::print("family: {} ({}), {:.1f} M parameters, {}\n", inspection.description.family->architecture, inspection.description.family->title,
+             static_cast<double>(parameter_count(file)) * 1e-6, tensor_types_text(file));
+  fmt::print("policy: {}: {} ({})\n", inspection.policy.name(), inspection.policy.fields(), inspection.policy.reason);
+  fmt::print("\ndecisions (name, value, where it came from)\n");
+  print_decisions(inspection.description.decisions);
+  fmt::print("\ntokenizer: {}, {} pieces\n", inspection.tokenizer->kind(), inspection.tokenizer->vocabulary_size());
+  print_decisions(inspection.tokenizer->decisions());
+  fmt::print("\nwithout influence on the answer:");
+  for (const std::string& key : inspection.description.inert_keys) fmt::print(" {}", key);
+  fmt::print("\n");
+  for (const std::string& name : inspection.description.overlooked) fmt::print("overlooked (--allow-unknown): {}\n", name);
+  if (!tensors) return;
+  fmt::print("\ntensors (name, type, shape, bytes, offset)\n");
+  for (const formats::TensorView& tensor : file.tensors().all()) {
+    fmt::print("  {:<40} {:<5} {:<16} {:>12} {:>12}\n", tensor.name, numerics::element_type_info(tensor.type).name,
+               formats::shape_text(tensor.shape), tensor.data.size(), tensor.file_offset);
+  }
+}
+
+int inspect(const Options& options) {
+  Inspection inspection{formats::GgufFile(options.model), {}, nullptr, engine::choose_precision(options.precision)};
+  inspection.description = families::describe(inspection.file, {options.allow_unknown});
+  inspection.tokenizer = text::load_tokenizer(inspection.file, options.allow_unknown);
+  if (options.json) {
+    fmt::print("{}\n", inspection_json(inspection).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  } else {
+    print_inspection(inspection, options.tensors);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_inspect_command(CLI::App& application, CommandRun& run) {
+  CLI::App* command = application.add_subcommand("inspect", "What a checkpoint declares: every decision, its value and its source");
+  auto options = std::make_shared<Options>();
+  command->add_option("model", options->model, "Checkpoint: a GGUF file")->required()->type_name("MODEL");
+  command->add_option("--precision", options->precision, "Precision policy to report")->type_name("P");
+  command->add_option("--allow-unknown", options->allow_unknown, "Overlook an unknown key or tensor (repeatable)")->type_name("KEY")->allow_extra_args(false);
+  command->add_flag("--tensors", options->tensors, "List every tensor (always in --json)");
+  command->add_flag("--json", options->json, "Print one JSON object");
+  add_later_flags(*command, {"--set", "--rounding"});
+  command->callback([options, &run] { run = [options] { return inspect(*options); }; });
+}
+
+}  // namespace lastbit::cli
