@@ -27,7 +27,7 @@ setup: ## Install the Debian or Ubuntu packages that are missing (root or sudo)
 
 .PHONY: configure
 configure: setup
-	@cmake --preset release --log-level=WARNING
+	@cmake --preset release --log-level=WARNING >/dev/null
 
 .PHONY: build
 build: configure ## Build the release program, build/release/bin/lastbit (the default)

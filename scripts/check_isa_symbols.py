@@ -4,10 +4,10 @@
     scripts/check_isa_symbols.py BUILD [--nm nm]
 
 src/ is compiled several times, once with the flags of each set of src/cpu/isa.def and once against each emulated twin
-(lastbit_vectorized_sources in cmake/Targets.cmake). An inline function with external linkage, a template of a shared
-type or an inline variable in there becomes a weak symbol: the linker keeps one copy of it for the whole program, perhaps
-the one with AVX-512 instructions, and the baseline then dies with an illegal instruction on an older machine. So every
-symbol that such an object defines must be
+(lastbit_vectorized_sources in cmake/Targets.cmake). An inline function with external linkage, a template of a
+shared type or an inline variable in there becomes a weak symbol: the linker keeps one copy of it for the whole program,
+perhaps the one with AVX-512 instructions, and the baseline then dies with an illegal instruction on an older machine.
+So every symbol that such an object defines must be
 
   * local, or global and strong (not weak, not unique),
   * inside the namespace of its own set, and
@@ -34,7 +34,8 @@ HARMLESS = {"DW.ref.__gxx_personality_v0"}
 
 
 def isa_names(source):
-    names = [m.group(1) for line in (source / "src/cpu/isa.def").read_text().splitlines() if (m := ISA_LINE.match(line))]
+    lines = (source / "src/cpu/isa.def").read_text(encoding="utf-8").splitlines()
+    names = [match.group(1) for line in lines if (match := ISA_LINE.match(line))]
     if not names:
         raise ValueError(f"{source}/src/cpu/isa.def names no instruction set")
     return names

@@ -3,9 +3,9 @@
 
     scripts/check_test_results.py BUILD [--label-regex REGEX] [--require-label LABEL]...
 
-A green CTest run is not enough: a GoogleTest program passes when all its tests are skipped, or when it has none. Read are
-BUILD/test-results/ctest.junit and, one for each GoogleTest program, BUILD/test-results/*.xml (`make test` leaves both).
-Fails (exit code 1) when
+A green CTest run is not enough: a GoogleTest program passes when all its tests are skipped, or when it has none. Read
+are BUILD/test-results/ctest.junit and, one for each GoogleTest program, BUILD/test-results/*.xml (`make test` leaves
+both). Fails (exit code 1) when
 
   * a CTest entry did not run or did not pass,
   * a GoogleTest program left no result, ran no test, or has a test that failed or was skipped, except for
@@ -159,8 +159,8 @@ def main(arguments):
     for line in outcome.problems:
         print(f"problem: {line}")
     print(
-        f"{len(entries)} CTest entries, {outcome.passed} GoogleTest tests passed, {len(outcome.not_run)} not run for want "
-        f"of an instruction set, {len(outcome.problems)} problems"
+        f"{len(entries)} CTest entries, {outcome.passed} GoogleTest tests passed, {len(outcome.not_run)} not run "
+        f"for want of an instruction set, {len(outcome.problems)} problems"
     )
     return 1 if outcome.problems else 0
 

@@ -30,7 +30,7 @@ fi
 
 printf '\n> %s\n\n' "$prompt"
 "$program" run "$path" -p "$prompt" -n 48 --temp 0
-printf '\n\n'
+printf '\n'
 
 # The SHA-256 of the logits of every position of the prompt.
 logits_hash() {

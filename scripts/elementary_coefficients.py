@@ -91,6 +91,7 @@ def main():
     print("// Made by scripts/elementary_coefficients.py: polynomials of the elementary functions, constant term first.")
     print("// The error is that of the approximation, with coefficients already rounded to binary64.")
     print("#pragma once\n")
+    print("// clang-format off")
     print("namespace lastbit::numerics::coefficients {\n")
     # |r| <= ln(2) / 2, a little more because the multiple of ln 2 is chosen in binary64.
     half = mp.log(2) / 2 * (1 + mp.mpf(2) ** -30)

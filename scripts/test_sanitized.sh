@@ -9,7 +9,7 @@ labels=$2
 build=build/$preset
 jobs=${JOBS:-$(nproc)}
 
-cmake --preset "$preset" --log-level=WARNING
+cmake --preset "$preset" --log-level=WARNING >/dev/null
 targets=$(scripts/list_test_programs.py "$build" "$labels")
 # shellcheck disable=SC2086  # one word a target
 cmake --build "$build" --parallel "$jobs" --target $targets

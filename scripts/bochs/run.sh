@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # Runs programs in a small Linux inside Bochs, on an emulated Skylake-X: AVX-512 F, CD, BW, DQ, VL, no VNNI.
-#   scripts/bochs/run.sh FOLDER PROGRAM...
+#   scripts/bochs/run.sh FOLDER "PROGRAM [ARGUMENT...]"...
 # Bochs interprets every instruction, some 100 times slower than the machine it runs on; the boot takes half a minute.
 # The programs are the ones given, with the shared libraries of this machine. In the environment:
-#   EMULATED_ARGUMENTS    arguments of every program
 #   EMULATED_ENVIRONMENT  lines NAME=value for them
 #   EMULATED_SECONDS      limit of the whole run (default 1800)
 #   EMULATED_KERNEL       a Linux kernel image; without it that of the distribution is downloaded, once, into FOLDER
@@ -50,14 +49,17 @@ fetch_kernel() {
 # The initial file system: init, the programs without their debug information, the libraries that they load, in the
 # places where the loader looks for them.
 make_initial_file_system() {
-  local root=$folder/root program library
+  local root=$folder/root command library words program
   rm -rf "$root"
   mkdir -p "$root/tests"
   cc -static -O2 -Wall -Wextra "$here/init.c" -o "$root/init"
-  for program in "$@"; do
-    strip --strip-all -o "$root/tests/$(basename "$program")" "$program"
-    ldd "$program" | grep -o '/[^ ]*' | sort -u
-    printf '/tests/%s%s\n' "$(basename "$program")" "${EMULATED_ARGUMENTS:+ $EMULATED_ARGUMENTS}" >>"$root/tests/list"
+  for command in "$@"; do
+    read -r -a words <<<"$command"
+    program=$(basename "${words[0]}")
+    strip --strip-all -o "$root/tests/$program" "${words[0]}"
+    ldd "${words[0]}" | grep -o '/[^ ]*' | sort -u
+    words[0]=/tests/$program
+    echo "${words[*]}" >>"$root/tests/list"
   done >"$folder/libraries"
   sort -u "$folder/libraries" | while read -r library; do
     mkdir -p "$root$(dirname "$library")"
@@ -112,7 +114,8 @@ timeout --kill-after=10 "$limit" nice -n 19 bochs -q -f "$folder/bochsrc" -rc "$
   >"$folder/bochs.out" 2>&1 </dev/null &
 emulator=$!
 trap 'kill "$emulator" 2>/dev/null || true' EXIT
-tail --quiet --follow --sleep-interval=1 --pid="$emulator" --lines=+1 "$folder/serial.txt" 2>/dev/null | tr -d '\r' || true
+tail --quiet --follow --sleep-interval=1 --pid="$emulator" --lines=+1 "$folder/serial.txt" 2>/dev/null |
+  sed --unbuffered 's/\r$//' || true
 wait "$emulator" || true  # Bochs calls the power-off a panic: the serial console says how the run ended
 if ! grep -q '^init: all done' "$folder/serial.txt"; then
   echo "bochs: the emulated machine did not run to its end within $limit s; see $folder/bochs.out and bochs.log" >&2

@@ -164,7 +164,8 @@ void tokenize_rows(const text::Tokenizer& tokenizer, const TokenizeOptions& opti
     } catch (const Error& error) {
       throw Error(error.kind(), fmt::format("{}:{}: {}", input.name(), number, error.what()));
     }
-    write_line(std::move(result), input.is_standard());  // a program at the other end of the pipes may wait for each row
+    write_line(std::move(result),
+               input.is_standard());  // a program at the other end of the pipes may wait for each row
   }
 }
 

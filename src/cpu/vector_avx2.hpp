@@ -70,14 +70,10 @@ struct Vector {
   // ---- bytes of dwords ------------------------------------------------------------------------------------------
   /// Each lane: `base` with byte number `to` (which is 0 in base) replaced by byte number `from` of `codes`.
   template <int from, int to>
-  static I32 merge_byte(I32 codes, I32 base) {
-    const auto source = [](int lane, int byte) { return static_cast<char>(byte == to ? 4 * (lane % 4) + from : 0x80); };
-    const auto dword = [&](int lane) {
-      std::uint32_t value = 0;
-      for (int byte = 3; byte >= 0; --byte) value = value << 8 | static_cast<std::uint8_t>(source(lane, byte));
-      return static_cast<int>(value);
-    };
-    const __m256i order = _mm256_setr_epi32(dword(0), dword(1), dword(2), dword(3), dword(4), dword(5), dword(6), dword(7));
+  __attribute__((always_inline)) static I32 merge_byte(I32 codes, I32 base) {
+    // 0x80 makes a zero byte; the shuffle works within each half of 16 bytes.
+    const auto source = [](int lane) { return static_cast<int>(0x80808080U ^ (0x80U ^ (4U * lane + from)) << (8 * to)); };
+    const __m256i order = _mm256_broadcastsi128_si256(_mm_setr_epi32(source(0), source(1), source(2), source(3)));
     return _mm256_or_si256(_mm256_shuffle_epi8(codes, order), base);
   }
 
@@ -106,7 +102,6 @@ struct Vector {
   static F64 multiply(F64 a, F64 b) { return _mm256_mul_pd(a, b); }
   static F64 divide(F64 a, F64 b) { return _mm256_div_pd(a, b); }
   static F64 fma(F64 a, F64 b, F64 c) { return _mm256_fmadd_pd(a, b, c); }
-  static Mask64 less(F64 a, F64 b) { return _mm256_cmp_pd(a, b, _CMP_LT_OQ); }
   static Mask64 mask_or(Mask64 a, Mask64 b) { return _mm256_or_pd(a, b); }
   static bool any(Mask64 a) { return _mm256_movemask_pd(a) != 0; }
   static F64 select(Mask64 m, F64 if_true, F64 if_false) { return _mm256_blendv_pd(if_false, if_true, m); }

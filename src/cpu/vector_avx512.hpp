@@ -73,7 +73,7 @@ struct Vector {
   // ---- bytes of dwords ------------------------------------------------------------------------------------------
   /// Each lane: `base` with byte number `to` (which is 0 in base) replaced by byte number `from` of `codes`.
   template <int from, int to>
-  static I32 merge_byte(I32 codes, I32 base) {
+  __attribute__((always_inline)) static I32 merge_byte(I32 codes, I32 base) {
     if constexpr (from == to) {
       return _mm512_ternarylogic_epi32(codes, _mm512_set1_epi32(static_cast<int>(0xFFU << (8 * to))), base, 0xEA);  // a & b | c
     } else {
@@ -110,7 +110,6 @@ struct Vector {
   static F64 multiply(F64 a, F64 b) { return _mm512_mul_pd(a, b); }
   static F64 divide(F64 a, F64 b) { return _mm512_div_pd(a, b); }
   static F64 fma(F64 a, F64 b, F64 c) { return _mm512_fmadd_pd(a, b, c); }
-  static Mask64 less(F64 a, F64 b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
   static Mask64 mask_or(Mask64 a, Mask64 b) { return static_cast<Mask64>(a | b); }
   static bool any(Mask64 a) { return a != 0; }
   static F64 select(Mask64 m, F64 if_true, F64 if_false) { return _mm512_mask_blend_pd(m, if_false, if_true); }

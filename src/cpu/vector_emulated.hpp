@@ -180,7 +180,6 @@ struct Vector {
   static F64 fma(F64 a, F64 b, F64 c) {
     return each_double<F64>([&](int i) { return __builtin_fma(a.lane[i], b.lane[i], c.lane[i]); });
   }
-  static Mask64 less(F64 a, F64 b) { return each_double<Mask64>([&](int i) { return a.lane[i] < b.lane[i]; }); }
   static Mask64 mask_or(Mask64 a, Mask64 b) { return each_double<Mask64>([&](int i) { return a.lane[i] || b.lane[i]; }); }
   static bool any(Mask64 a) {
     bool result = false;

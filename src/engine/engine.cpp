@@ -84,6 +84,7 @@ void Engine::forward(std::span<const Span> spans, const LogitsSink& sink) {
     blocks::attention_block(config, weights, layer, sequences, rows, hidden, execution_);
     blocks::gated_mlp_block(config, weights, rows, hidden, execution_);
   }
+  ++passes_;
   rows_read_ += rows;
   for (const Span& span : spans) span.sequence->advance(span.tokens.size());
   give_logits(spans, sink);
@@ -104,7 +105,6 @@ void Engine::give_logits(std::span<const Span> spans, const LogitsSink& sink) {
       blocks::normalize_rows(weights.output_norm, config.norm_epsilon, buffers.hidden.data() + (span_row + first) * config.hidden_size,
                              rows, buffers.normalized.data(), execution_);
       execution_.matmul(weights.output, buffers.normalized.data(), rows, logits_.data());
-      logits_rows_ += rows;
       sink(index, first, rows, logits_.data());
       done += rows;
     }

@@ -38,9 +38,9 @@ class Engine {
   blocks::Execution& execution() { return execution_; }
   PageAllocator& pages() { return pages_; }
 
-  /// Rows that have gone through the layers, and through the output head.
+  /// Passes so far, and the rows that have gone through the layers in them.
+  std::uint64_t passes() const { return passes_; }
   std::uint64_t rows_read() const { return rows_read_; }
-  std::uint64_t logits_rows() const { return logits_rows_; }
 
  private:
   void check(std::span<const Span> spans) const;
@@ -52,8 +52,8 @@ class Engine {
   PageAllocator pages_;
   std::vector<text::TokenId> tokens_;
   std::vector<float> logits_;
+  std::uint64_t passes_ = 0;
   std::uint64_t rows_read_ = 0;
-  std::uint64_t logits_rows_ = 0;
 };
 
 }  // namespace lastbit::engine

@@ -39,7 +39,8 @@ HugePageBuffer::HugePageBuffer(std::size_t size) {
   constexpr std::size_t kPage = 4096;
   const bool huge = size >= kHugePage;
   const std::size_t unit = huge ? kHugePage : kPage;
-  const std::size_t rounded = size > std::numeric_limits<std::size_t>::max() - unit ? size : (size + unit - 1) / unit * unit;
+  const std::size_t rounded =
+      size > std::numeric_limits<std::size_t>::max() - unit ? size : (size + unit - 1) / unit * unit;
   data_ = map_aligned(rounded, huge ? kHugePage : 0);
   if (data_ == nullptr) {
     throw_environment(fmt::format("cannot allocate {} bytes of memory: {}", size, std::strerror(ENOMEM)));

@@ -1,6 +1,6 @@
 // Large zero-filled memory on huge pages where the system grants them: weights and scratch that are read at the pace of
-// the memory. (With 4 KiB pages the translation of addresses costs a quarter of the read bandwidth, and first touch takes three
-// times as long.)
+// the memory. (With 4 KiB pages the translation of addresses costs a quarter of the read bandwidth, and first touch
+// takes three times as long.)
 #pragma once
 
 #include <cstddef>

@@ -6,23 +6,17 @@
 namespace lastbit::numerics {
 namespace {
 
+using namespace activation_constants;
+
 float gelu_tanh(float x) {
-  constexpr float c = 0x1.988454p-1F;  // sqrt(2 / pi)
-  constexpr float k = 0x1.6e4e26p-5F;  // 0.044715
   const float cube = (x * x) * x;
-  const float inner = x + k * cube;
-  return (0.5F * x) * (1.0F + tanh(c * inner));
+  const float inner = x + kGeluTanhCubic * cube;
+  return (0.5F * x) * (1.0F + tanh(kRootTwoOverPi * inner));
 }
 
-float gelu_erf(float x) {
-  constexpr float r = 0x1.6a09e6p-1F;  // 1 / sqrt(2)
-  return (0.5F * x) * (1.0F + erf(x * r));
-}
+float gelu_erf(float x) { return (0.5F * x) * (1.0F + erf(x * kRootHalf)); }
 
-float gelu_quick(float x) {
-  constexpr float slope = 0x1.b3b646p+0F;  // 1.702
-  return x * (1.0F / (1.0F + exp(-(slope * x))));
-}
+float gelu_quick(float x) { return x * (1.0F / (1.0F + exp(-(kGeluQuickSlope * x)))); }
 
 float gelu_10(float x) {
   const float value = gelu_erf(x);

@@ -7,11 +7,7 @@
 namespace lastbit::numerics {
 namespace activation_formulas {
 
-// Constants of the formulas, rounded to binary32.
-constexpr float kRootTwoOverPi = 0x1.988454p-1F;   // sqrt(2 / pi)
-constexpr float kGeluTanhCubic = 0x1.6e4e26p-5F;   // 0.044715
-constexpr float kRootHalf = 0x1.6a09e6p-1F;        // 1 / sqrt(2)
-constexpr float kGeluQuickSlope = 0x1.b3b646p+0F;  // 1.702
+using namespace activation_constants;
 
 template <class V>
 typename V::F32 negate(typename V::F32 x) {

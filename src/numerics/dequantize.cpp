@@ -3,28 +3,11 @@
 #include <cstring>
 
 #include "base/error.hpp"
+#include "numerics/number_formats.hpp"
 #include "numerics/quantized_blocks.hpp"
 
 namespace lastbit::numerics {
 namespace {
-
-float from_bits(std::uint32_t bits) {
-  float value = 0;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-// TEMPORARY until numerics/number_formats.hpp lands.
-float widen_bf16(std::uint16_t bits) { return from_bits(static_cast<std::uint32_t>(bits) << 16); }
-float widen_f16(std::uint16_t bits) {
-  const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000) << 16;
-  const std::uint32_t magnitude = bits & 0x7FFF;
-  if (magnitude >= 0x7C00) return from_bits(sign | 0x7F800000 | (magnitude & 0x3FF) << 13);
-  const float value = static_cast<float>(static_cast<int>(magnitude & 0x3FF) + (magnitude >= 0x400 ? 0x400 : 0));
-  const int exponent = magnitude >= 0x400 ? static_cast<int>(magnitude >> 10) - 25 : -24;
-  const float scaled = __builtin_ldexpf(value, exponent);
-  return sign != 0 ? -scaled : scaled;
-}
 
 /// The block at `index`, copied out: data need not be aligned.
 template <class Block>
@@ -38,15 +21,15 @@ Block load_block(const void* data, std::size_t index) {
 template <class Block>
 void sub_block_factors(const Block& block, float* scale, [[maybe_unused]] float* minimum) {
   constexpr std::size_t sub_blocks = Block::kElements / Block::kSubBlockElements;
-  const float d = widen_f16(block.d);
+  const float d = f16_to_f32(block.d);
   if constexpr (sub_blocks == 1) {
     scale[0] = d;
-    if constexpr (Block::kHasMinimum) minimum[0] = widen_f16(block.m);
+    if constexpr (Block::kHasMinimum) minimum[0] = f16_to_f32(block.m);
   } else if constexpr (Block::kHasMinimum) {
     std::int8_t scales[sub_blocks];
     std::uint8_t minimums[sub_blocks];
     unpack_scales(block, scales, minimums);
-    const float dmin = widen_f16(block.dmin);
+    const float dmin = f16_to_f32(block.dmin);
     for (std::size_t j = 0; j < sub_blocks; ++j) {
       scale[j] = d * scales[j];
       minimum[j] = -(dmin * minimums[j]);
@@ -158,8 +141,8 @@ void dequantize(ElementType type, const void* data, std::size_t count, float* va
     }
   });
   if (in_blocks) return;
-  if (type == ElementType::f16) return widen_all(data, count, values, widen_f16);
-  if (type == ElementType::bf16) return widen_all(data, count, values, widen_bf16);
+  if (type == ElementType::f16) return widen_all(data, count, values, f16_to_f32);
+  if (type == ElementType::bf16) return widen_all(data, count, values, bf16_to_f32);
   if (count > 0) std::memcpy(values, data, count * sizeof(float));
 }
 

@@ -7,8 +7,8 @@
 
 namespace lastbit::text {
 
-/// The bytes, or nothing where `digits` is not the one canonical encoding of any: padded to a multiple of 4, no spaces or
-/// line ends, unused bits zero.
+/// The bytes, or nothing where `digits` is not the one canonical encoding of any: padded to a multiple of 4, no spaces
+/// or line ends, unused bits zero.
 std::optional<std::string> decode_base64(std::string_view digits);
 
 }  // namespace lastbit::text

@@ -22,7 +22,8 @@ TEST(Base64, DecodesEveryByteValue) {
 }
 
 TEST(Base64, RefusesWhatIsNotCanonical) {
-  for (const char* digits : {"Z", "Zg", "Zg=", "=", "====", "Z===", "Zm9v=", "Zg==Zg==", "Zh==", "Zm9=", "Zm 9", "Zm9v\n", "Zm-_"}) {
+  for (const char* digits :
+       {"Z", "Zg", "Zg=", "=", "====", "Z===", "Zm9v=", "Zg==Zg==", "Zh==", "Zm9=", "Zm 9", "Zm9v\n", "Zm-_"}) {
     EXPECT_EQ(decode_base64(digits), std::nullopt) << digits;
   }
 }

@@ -1,4 +1,5 @@
-// From the `tokenizer.*` keys of a GGUF file to a tokenizer: each key is consumed, inert for a stated reason, or refused.
+// From the `tokenizer.*` keys of a GGUF file to a tokenizer: each key is consumed, inert for a stated reason, or
+// refused.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,8 +43,8 @@ constexpr TokenId kDefaultBos = 1;
 constexpr TokenId kDefaultEos = 2;
 constexpr TokenId kDefaultUnknown = 0;
 
-// Where a file names no end of turn, a control token with one of these names is it: Gemma 1-3, ChatML, Llama 3, Phi 3. Their
-// converters leave the key out, and a chat that runs past its turn is what everybody who reads such a file avoids so.
+// Where a file names no end of turn, a control token with one of these names is it: Gemma 1-3, ChatML, Llama 3, Phi 3.
+// Their converters often leave the key out; without this list a chat would run on past the end of its turn.
 constexpr std::array<std::string_view, 4> kEndOfTurnNames = {"<end_of_turn>", "<|im_end|>", "<|eot_id|>", "<|end|>"};
 
 struct KnownKey {
@@ -86,9 +87,11 @@ constexpr std::array kKnownKeys = {
 constexpr std::string_view kNamedTemplatePrefix = "tokenizer.chat_template.";
 
 const KnownKey* find_known(std::string_view key) {
-  const auto found = std::find_if(kKnownKeys.begin(), kKnownKeys.end(), [&](const KnownKey& k) { return k.name == key; });
+  const auto found =
+      std::find_if(kKnownKeys.begin(), kKnownKeys.end(), [&](const KnownKey& k) { return k.name == key; });
   if (found != kKnownKeys.end()) return &*found;
-  static constexpr KnownKey named_template{kNamedTemplatePrefix, "renders messages to text before the tokenizer sees it"};
+  static constexpr KnownKey named_template{kNamedTemplatePrefix,
+                                           "renders messages to text before the tokenizer sees it"};
   return key.substr(0, kNamedTemplatePrefix.size()) == kNamedTemplatePrefix ? &named_template : nullptr;
 }
 
@@ -143,13 +146,15 @@ void Loader::check_keys() {
       decide(key, "inert", known->inert_because);
     }
   }
-  // `pre` names the expression that cuts a text before byte-level BPE. SentencePiece has none; converters write "default".
+  // `pre` names the expression that cuts a text before byte-level BPE. SentencePiece has none; converters write
+  // "default".
   const std::optional<std::string_view> pre = file_.string(kPreKey);
   if (!pre) return;
   if (*pre != "default" && !is_allowed(kPreKey)) {
-    refuse(kPreKey, fmt::format("is \"{}\"; a SentencePiece vocabulary has no pre-tokenizer, so only \"default\" is known "
-                                "(--allow-unknown {} ignores it)",
-                                *pre, kPreKey));
+    refuse(kPreKey,
+           fmt::format("is \"{}\"; a SentencePiece vocabulary has no pre-tokenizer, so only \"default\" is known "
+                       "(--allow-unknown {} ignores it)",
+                       *pre, kPreKey));
   }
   decide(kPreKey, "inert", "SentencePiece has no pre-tokenizer");
 }
@@ -170,7 +175,7 @@ void Loader::read_vocabulary() {
   types_.reserve(types->size());
   for (const std::int64_t type : *types) {
     if (type < 1 || type > 6) {
-      refuse(kTypesKey, fmt::format("[{}] is {}; known are 1 (normal) to 6 (byte)", types_.size(), type));
+      refuse(kTypesKey, fmt::format("is {} for token {}; known are 1 (normal) to 6 (byte)", type, types_.size()));
     }
     types_.push_back(static_cast<PieceType>(type));
   }
@@ -235,7 +240,8 @@ void Loader::read_end_ids() {
   }
   for (std::size_t index = 0; index < types_.size(); ++index) {
     if (types_[index] != PieceType::control) continue;
-    if (std::find(kEndOfTurnNames.begin(), kEndOfTurnNames.end(), model_.pieces[index]) == kEndOfTurnNames.end()) continue;
+    if (std::find(kEndOfTurnNames.begin(), kEndOfTurnNames.end(), model_.pieces[index]) == kEndOfTurnNames.end())
+      continue;
     model_.end_ids.push_back(static_cast<TokenId>(index));
     decide("end_of_turn", shown(static_cast<TokenId>(index)), "default: a control token of this name ends a turn");
   }
@@ -283,12 +289,14 @@ std::unique_ptr<Tokenizer> load_tokenizer(const GgufFile& file, const std::vecto
   if (*model == "llama") return Loader(file, allow_unknown).load();
   for (const auto& [name, what] : kLaterModels) {
     if (*model != name) continue;
-    throw_input(fmt::format("{}: {} is \"{}\" ({}), which comes in a later version of lastbit; this one knows \"llama\" "
-                            "(SentencePiece BPE)",
-                            file.path(), kModelKey, name, what));
+    throw_input(
+        fmt::format("{}: {} is \"{}\" ({}), which comes in a later version of lastbit; this one knows \"llama\" "
+                    "(SentencePiece BPE)",
+                    file.path(), kModelKey, name, what));
   }
-  throw_input(fmt::format("{}: {} is \"{}\", which is unknown; this version of lastbit knows \"llama\" (SentencePiece BPE)",
-                          file.path(), kModelKey, *model));
+  throw_input(
+      fmt::format("{}: {} is \"{}\", which is unknown; this version of lastbit knows \"llama\" (SentencePiece BPE)",
+                  file.path(), kModelKey, *model));
 }
 
 }  // namespace lastbit::text

@@ -1,4 +1,5 @@
-// The tokenizer.* keys of GGUF files: what is read from them, which defaults fill gaps, and what is refused with which words.
+// The tokenizer.* keys of GGUF files: what is read from them, which defaults fill gaps, and what is refused with which
+// words.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +32,11 @@ struct VocabularyArrays {
       tokens.push_back(fmt::format("<0x{:02X}>", byte));
       types.push_back(6);
     }
-    for (const char* piece : {"a", "\xE2\x96\x81", "\xE2\x96\x81" "a", "<end_of_turn>"}) tokens.push_back(piece);
+    for (const char* piece : {"a", "\xE2\x96\x81",
+                              "\xE2\x96\x81"
+                              "a",
+                              "<end_of_turn>"})
+      tokens.push_back(piece);
     types.insert(types.end(), {1, 1, 1, 3});
     scores.assign(tokens.size(), 0);
   }
@@ -88,8 +93,10 @@ TEST(LoadTokenizer, TakesWhatTheFileDeclares) {
   GgufBuilder builder = with_vocabulary();
   builder.number("tokenizer.ggml.add_bos_token", false).number("tokenizer.ggml.add_eos_token", true);
   builder.number("tokenizer.ggml.add_space_prefix", false).number("tokenizer.ggml.remove_extra_whitespaces", false);
-  builder.number<std::uint32_t>("tokenizer.ggml.bos_token_id", 2).number<std::uint32_t>("tokenizer.ggml.eos_token_id", 1);
-  builder.number<std::uint32_t>("tokenizer.ggml.eot_token_id", 5).number<std::uint64_t>("tokenizer.ggml.eom_token_id", 4);
+  builder.number<std::uint32_t>("tokenizer.ggml.bos_token_id", 2)
+      .number<std::uint32_t>("tokenizer.ggml.eos_token_id", 1);
+  builder.number<std::uint32_t>("tokenizer.ggml.eot_token_id", 5)
+      .number<std::uint64_t>("tokenizer.ggml.eom_token_id", 4);
   builder.number<std::int32_t>("tokenizer.ggml.padding_token_id", 0).string("tokenizer.ggml.pre", "default");
   const auto tokenizer = load(builder);
   EXPECT_EQ(tokenizer->encode("a", {}), (Ids{kA, 1}));
@@ -111,13 +118,17 @@ TEST(LoadTokenizer, DoesNotNeedTheFileAfterwards) {
 TEST(LoadTokenizer, RefusesModelsOfLaterVersionsAndUnknownOnesByName) {
   GgufBuilder builder;
   EXPECT_EQ(refusal(builder), "t.gguf: tokenizer.ggml.model is missing: the file holds no tokenizer");
-  const auto with_model = [](const char* model) { return refusal(GgufBuilder().string("tokenizer.ggml.model", model)); };
-  EXPECT_EQ(with_model("gpt2"), "t.gguf: tokenizer.ggml.model is \"gpt2\" (byte-level BPE), which comes in a later version of "
-                                "lastbit; this one knows \"llama\" (SentencePiece BPE)");
+  const auto with_model = [](const char* model) {
+    return refusal(GgufBuilder().string("tokenizer.ggml.model", model));
+  };
+  EXPECT_EQ(with_model("gpt2"),
+            "t.gguf: tokenizer.ggml.model is \"gpt2\" (byte-level BPE), which comes in a later version of "
+            "lastbit; this one knows \"llama\" (SentencePiece BPE)");
   EXPECT_NE(with_model("bert").find("(WordPiece), which comes in a later version"), std::string::npos);
   EXPECT_NE(with_model("t5").find("(SentencePiece Unigram), which comes in a later version"), std::string::npos);
-  EXPECT_EQ(with_model("llama2"), "t.gguf: tokenizer.ggml.model is \"llama2\", which is unknown; this version of lastbit knows "
-                                  "\"llama\" (SentencePiece BPE)");
+  EXPECT_EQ(with_model("llama2"),
+            "t.gguf: tokenizer.ggml.model is \"llama2\", which is unknown; this version of lastbit knows "
+            "\"llama\" (SentencePiece BPE)");
   const std::string wrong_type = refusal(GgufBuilder().number<std::uint32_t>("tokenizer.ggml.model", 1));
   EXPECT_NE(wrong_type.find("tokenizer.ggml.model"), std::string::npos) << wrong_type;
 }
@@ -125,8 +136,9 @@ TEST(LoadTokenizer, RefusesModelsOfLaterVersionsAndUnknownOnesByName) {
 TEST(LoadTokenizer, RefusesKeysThatItDoesNotKnowUnlessAPersonAllowsThem) {
   GgufBuilder builder = with_vocabulary();
   builder.strings("tokenizer.ggml.merges", {"a a"});
-  EXPECT_EQ(refusal(builder), "t.gguf: tokenizer.ggml.merges is unknown for a SentencePiece vocabulary and could change its "
-                              "tokens; --allow-unknown tokenizer.ggml.merges ignores it");
+  EXPECT_EQ(refusal(builder),
+            "t.gguf: tokenizer.ggml.merges is unknown for a SentencePiece vocabulary and could change its "
+            "tokens; --allow-unknown tokenizer.ggml.merges ignores it");
   const auto tokenizer = load(builder, {"tokenizer.ggml.merges"});
   EXPECT_EQ(decision(*tokenizer, "ggml.merges"), "ignored | --allow-unknown");
 }
@@ -138,26 +150,31 @@ TEST(LoadTokenizer, ListsInertKeysWithTheirReasons) {
   const auto tokenizer = load(builder);
   EXPECT_EQ(decision(*tokenizer, "ggml.pre"), "inert | SentencePiece has no pre-tokenizer");
   EXPECT_EQ(decision(*tokenizer, "chat_template"), "inert | renders messages to text before the tokenizer sees it");
-  EXPECT_EQ(decision(*tokenizer, "chat_template.tool_use"), "inert | renders messages to text before the tokenizer sees it");
+  EXPECT_EQ(decision(*tokenizer, "chat_template.tool_use"),
+            "inert | renders messages to text before the tokenizer sees it");
   EXPECT_EQ(decision(*tokenizer, "ggml.add_sep_token"),
             "inert | separators stand between two texts; one text is encoded at a time");
 }
 
 TEST(LoadTokenizer, RefusesValuesThatItCannotHonour) {
-  EXPECT_EQ(refusal(with_vocabulary().number("tokenizer.ggml.remove_extra_whitespaces", true)),
-            "t.gguf: tokenizer.ggml.remove_extra_whitespaces is true: this version of lastbit keeps every space of a text");
+  EXPECT_EQ(
+      refusal(with_vocabulary().number("tokenizer.ggml.remove_extra_whitespaces", true)),
+      "t.gguf: tokenizer.ggml.remove_extra_whitespaces is true: this version of lastbit keeps every space of a text");
   EXPECT_EQ(refusal(with_vocabulary().string("tokenizer.ggml.pre", "llama-bpe")),
-            "t.gguf: tokenizer.ggml.pre is \"llama-bpe\"; a SentencePiece vocabulary has no pre-tokenizer, so only \"default\" "
+            "t.gguf: tokenizer.ggml.pre is \"llama-bpe\"; a SentencePiece vocabulary has no pre-tokenizer, so only "
+            "\"default\" "
             "is known (--allow-unknown tokenizer.ggml.pre ignores it)");
 }
 
 TEST(LoadTokenizer, RefusesIdsOutsideTheVocabularyForEveryKey) {
-  for (const char* name : {"bos", "eos", "eot", "eom", "unknown", "padding", "seperator", "cls", "mask", "prefix", "fim_pre"}) {
+  for (const char* name :
+       {"bos", "eos", "eot", "eom", "unknown", "padding", "seperator", "cls", "mask", "prefix", "fim_pre"}) {
     const std::string key = fmt::format("tokenizer.ggml.{}_token_id", name);
     EXPECT_EQ(refusal(with_vocabulary().number<std::uint32_t>(key, 263)),
               "t.gguf: " + key + " is 263, outside the vocabulary of 263 tokens");
     EXPECT_NE(refusal(with_vocabulary().number<std::int32_t>(key, -1)), "accepted");
-    EXPECT_NE(refusal(with_vocabulary().number<std::uint64_t>(key, std::numeric_limits<std::uint64_t>::max())), "accepted");
+    EXPECT_NE(refusal(with_vocabulary().number<std::uint64_t>(key, std::numeric_limits<std::uint64_t>::max())),
+              "accepted");
     EXPECT_NE(refusal(with_vocabulary().number<float>(key, 1)), "accepted");
   }
 }
@@ -168,19 +185,23 @@ TEST(LoadTokenizer, RefusesMissingArraysAndArraysThatDisagree) {
   EXPECT_EQ(refusal(model()), "t.gguf: tokenizer.ggml.tokens is missing: the file holds no vocabulary");
   EXPECT_EQ(refusal(model().strings("tokenizer.ggml.tokens", good.tokens)),
             "t.gguf: tokenizer.ggml.scores is missing: SentencePiece BPE merges by score");
-  EXPECT_EQ(refusal(model().strings("tokenizer.ggml.tokens", good.tokens).numbers("tokenizer.ggml.scores", good.scores)),
-            "t.gguf: tokenizer.ggml.token_type is missing: it says which tokens are control, user-defined and byte tokens");
+  EXPECT_EQ(
+      refusal(model().strings("tokenizer.ggml.tokens", good.tokens).numbers("tokenizer.ggml.scores", good.scores)),
+      "t.gguf: tokenizer.ggml.token_type is missing: it says which tokens are control, user-defined and byte tokens");
   VocabularyArrays arrays;
   arrays.scores.pop_back();
-  EXPECT_EQ(refusal(with_vocabulary(arrays)), "t.gguf: tokenizer.ggml.scores has 262 entries, tokenizer.ggml.tokens has 263");
+  EXPECT_EQ(refusal(with_vocabulary(arrays)),
+            "t.gguf: tokenizer.ggml.scores has 262 entries, tokenizer.ggml.tokens has 263");
   arrays = {};
   arrays.types.push_back(1);
-  EXPECT_EQ(refusal(with_vocabulary(arrays)), "t.gguf: tokenizer.ggml.token_type has 264 entries, tokenizer.ggml.tokens has 263");
+  EXPECT_EQ(refusal(with_vocabulary(arrays)),
+            "t.gguf: tokenizer.ggml.token_type has 264 entries, tokenizer.ggml.tokens has 263");
   for (const std::int32_t type : {0, 7, -1, 256 + 1}) {
     arrays = {};
     arrays.types[5] = type;
-    EXPECT_EQ(refusal(with_vocabulary(arrays)),
-              fmt::format("t.gguf: tokenizer.ggml.token_type[5] is {}; known are 1 (normal) to 6 (byte)", type));
+    EXPECT_EQ(
+        refusal(with_vocabulary(arrays)),
+        fmt::format("t.gguf: tokenizer.ggml.token_type is {} for token 5; known are 1 (normal) to 6 (byte)", type));
   }
 }
 
@@ -190,7 +211,8 @@ TEST(LoadTokenizer, RefusesAnEmptyVocabularyAndOnesWithBadPieces) {
   EXPECT_EQ(refusal(with_vocabulary(arrays)), "t.gguf: the vocabulary is empty");
   arrays = {};
   arrays.tokens[kA] = "\xE2\x96\x81";
-  EXPECT_EQ(refusal(with_vocabulary(arrays)), "t.gguf: token 260 \"\xE2\x96\x81\" has the text and the kind of token 259");
+  EXPECT_EQ(refusal(with_vocabulary(arrays)),
+            "t.gguf: token 260 \"\xE2\x96\x81\" has the text and the kind of token 259");
   arrays = {};
   arrays.types[3 + 0x41] = 1;
   EXPECT_EQ(refusal(with_vocabulary(arrays)),

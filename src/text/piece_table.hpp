@@ -12,9 +12,9 @@ namespace lastbit::text {
 
 inline constexpr TokenId kNoToken = -1;
 
-/// From a piece's text to its id: open addressing with linear probing in one allocation, since filling it is part of every
-/// start (262144 pieces in Gemma) and a look-up is the inner step of every merge. Keeps views: the text of the pieces must
-/// outlive the table.
+/// From a piece's text to its id: open addressing with linear probing in one allocation, since filling it is part of
+/// every start (262144 pieces in Gemma) and a look-up is the inner step of every merge. Keeps views: the text of the
+/// pieces must outlive the table.
 class PieceTable {
  public:
   explicit PieceTable(std::size_t pieces);
@@ -57,7 +57,7 @@ class PieceTrie {
   };
   std::uint32_t child_of(std::uint32_t parent, char byte) const;
   std::uint32_t add_child(std::uint32_t parent, char byte);
-  std::vector<Node> nodes_;               // nodes_[0] is nobody
+  std::vector<Node> nodes_;                // nodes_[0] is nobody
   std::vector<std::uint32_t> root_nodes_;  // by first byte
 };
 

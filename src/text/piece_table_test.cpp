@@ -10,7 +10,8 @@ namespace {
 
 TEST(PieceTable, FindsEveryPieceAndNothingElse) {
   std::vector<std::string> pieces;
-  for (int i = 0; i < 5000; ++i) pieces.push_back(std::string(static_cast<std::size_t>(i % 7), 'p') + std::to_string(i));
+  for (int i = 0; i < 5000; ++i)
+    pieces.push_back(std::string(static_cast<std::size_t>(i % 7), 'p') + std::to_string(i));
   PieceTable table(pieces.size());
   for (std::size_t i = 0; i < pieces.size(); ++i) EXPECT_EQ(table.insert(pieces[i], static_cast<TokenId>(i)), kNoToken);
   for (std::size_t i = 0; i < pieces.size(); ++i) {

@@ -17,8 +17,8 @@
 namespace lastbit::text {
 namespace {
 
-constexpr std::string_view kSpaceSymbol = "\xE2\x96\x81";        // U+2581, what SentencePiece writes for a space
-constexpr std::string_view kUnknownSurface = " \xE2\x81\x87 ";   // U+2047 between spaces, SentencePiece's unk_surface
+constexpr std::string_view kSpaceSymbol = "\xE2\x96\x81";       // U+2581, what SentencePiece writes for a space
+constexpr std::string_view kUnknownSurface = " \xE2\x81\x87 ";  // U+2047 between spaces, SentencePiece's unk_surface
 // Offsets into the escaped text are 32 bits wide, to keep symbols and candidates small. A byte becomes 3 at most.
 constexpr std::size_t kLongestText = (std::numeric_limits<std::int32_t>::max)() / 3 - 1;
 
@@ -166,8 +166,8 @@ void Vocabulary::check_bytes() const {
   const auto present = std::count_if(byte_ids_.begin(), byte_ids_.end(), [](TokenId id) { return id != kNoToken; });
   if (present == 0 || present == 256) return;
   const auto missing = std::find(byte_ids_.begin(), byte_ids_.end(), kNoToken) - byte_ids_.begin();
-  throw_input(fmt::format("{}: {} of 256 byte tokens are present, <0x{:02X}> is missing; a vocabulary has all or none", origin_,
-                          present, missing));
+  throw_input(fmt::format("{}: {} of 256 byte tokens are present, <0x{:02X}> is missing; a vocabulary has all or none",
+                          origin_, present, missing));
 }
 
 void Vocabulary::refuse(TokenId id, const std::string& reason) const {
@@ -194,7 +194,7 @@ class Encoder {
   // A stretch of the text that is one symbol now; a list in text order. A merge swallows the right neighbour.
   struct Symbol {
     Index begin;
-    Index size;      // 0: swallowed
+    Index size;  // 0: swallowed
     Index previous;
     Index next;
     TokenId frozen;  // a user-defined token, which never merges, or kNoToken
@@ -235,8 +235,8 @@ void Encoder::split() {
     const PieceTrie::Match match = vocabulary_.user_defined().longest_prefix(rest);
     const std::size_t size = match.id != kNoToken ? match.length : utf8_sequence_length(rest);
     const auto index = static_cast<Index>(symbols_.size());
-    symbols_.push_back({static_cast<Index>(begin), static_cast<Index>(size), index == 0 ? kNone : index - 1, index + 1,
-                        match.id});
+    symbols_.push_back(
+        {static_cast<Index>(begin), static_cast<Index>(size), index == 0 ? kNone : index - 1, index + 1, match.id});
     begin += size;
   }
   if (!symbols_.empty()) symbols_.back().next = kNone;
@@ -272,7 +272,8 @@ void Encoder::merge() {
 }
 
 // Writes a symbol's token. An unused piece is split as the latest candidate for it was put together, and so on for its
-// parts: SentencePiece's rule. The parts wait on a list of our own, because a hostile vocabulary can nest them deeply.
+// parts; a single character that is unused is a stranger: SentencePiece's rules. The parts wait on a list of our own,
+// because a hostile vocabulary can nest them deeply.
 void Encoder::write(const Symbol& symbol, std::vector<TokenId>& ids) {
   if (symbol.frozen != kNoToken) return write_token(symbol.frozen, text_of(symbol.begin, symbol.size), ids);
   std::vector<std::pair<Index, Index>> waiting = {{symbol.begin, symbol.size}};
@@ -280,15 +281,14 @@ void Encoder::write(const Symbol& symbol, std::vector<TokenId>& ids) {
     const auto [begin, size] = waiting.back();
     waiting.pop_back();
     const TokenId id = vocabulary_.find(text_of(begin, size));
-    if (id != kNoToken && vocabulary_.type(id) == PieceType::unused) {
-      const auto split = unused_splits_.find(id);
-      if (split != unused_splits_.end()) {
-        waiting.emplace_back(begin + split->second, size - split->second);
-        waiting.emplace_back(begin, split->second);
-        continue;
-      }
+    const bool is_unused = id != kNoToken && vocabulary_.type(id) == PieceType::unused;
+    const auto split = is_unused ? unused_splits_.find(id) : unused_splits_.end();
+    if (split != unused_splits_.end()) {
+      waiting.emplace_back(begin + split->second, size - split->second);
+      waiting.emplace_back(begin, split->second);
+    } else {
+      write_token(is_unused ? kNoToken : id, text_of(begin, size), ids);
     }
-    write_token(id, text_of(begin, size), ids);
   }
 }
 
@@ -403,7 +403,8 @@ SentencePieceBpe::SentencePieceBpe(const SentencePieceModel& model)
 
 void SentencePieceBpe::check_id(const std::string& origin, std::string_view name, std::optional<TokenId> id,
                                 bool needed) const {
-  if (!id && needed) throw_input(fmt::format("{}: the tokenizer needs the {} token and the file names none", origin, name));
+  if (!id && needed)
+    throw_input(fmt::format("{}: the tokenizer needs the {} token and the file names none", origin, name));
   if (id && (*id < 0 || static_cast<std::size_t>(*id) >= vocabulary_.size())) {
     throw_input(fmt::format("{}: the {} token {} is outside the vocabulary of {} tokens", origin, name, *id,
                             vocabulary_.size()));

@@ -196,6 +196,15 @@ TEST(SentencePieceBpe, UnusedPiecesMergeAndAreSplitAgain) {
   EXPECT_EQ(tokenizer->encode("cab", kPlain), (Ids{c, a, b}));
 }
 
+TEST(SentencePieceBpe, AnUnusedCharacterIsAsGoodAsNone) {
+  TinyModel model;
+  const TokenId a = model.add("a");
+  model.add("b", 0, PieceType::unused);
+  EXPECT_EQ(model.build()->encode("ab", kPlain), (Ids{a, 0}));
+  const TokenId zero = model.add_bytes();
+  EXPECT_EQ(model.build()->encode("ab", kPlain), (Ids{a, zero + 'b'}));
+}
+
 TEST(SentencePieceBpe, DeeplyNestedUnusedPiecesDoNotExhaustTheStack) {
   TinyModel model;
   const TokenId a = model.add("a");
@@ -209,7 +218,10 @@ TEST(SentencePieceBpe, TheSpacePrefixIsAddedToEachTextAndTakenOffOnce) {
   model.settings.add_space_prefix = true;
   const TokenId a = model.add("a");
   const TokenId space = model.add("\xE2\x96\x81");
-  const TokenId space_a = model.add("\xE2\x96\x81" "a", -1);
+  const TokenId space_a = model.add(
+      "\xE2\x96\x81"
+      "a",
+      -1);
   const auto tokenizer = model.build();
   EXPECT_EQ(tokenizer->encode("aa", kPlain), (Ids{space_a, a}));
   EXPECT_EQ(tokenizer->encode(" a", kPlain), (Ids{space, space_a}));
@@ -248,7 +260,10 @@ TEST(SentencePieceBpe, BosAndEosSurroundATextWhereTheModelSaysSo) {
 TEST(SentencePieceBpe, DecodingSkipsControlTokensAndMarksUnknownOnes) {
   TinyModel model;
   const TokenId a = model.add("a");
-  const TokenId unused = model.add("\xE2\x96\x81" "u", 0, PieceType::unused);
+  const TokenId unused = model.add(
+      "\xE2\x96\x81"
+      "u",
+      0, PieceType::unused);
   const auto tokenizer = model.build();
   EXPECT_EQ(tokenizer->decode(Ids{1, a, 0, unused, 2}, false), "a \xE2\x81\x87  u");
   EXPECT_EQ(tokenizer->decode(Ids{1, a, 0, unused, 2}, true), "<s>a<unk> u</s>");
@@ -267,7 +282,9 @@ TEST(SentencePieceBpe, BytesDecodeToCharactersOrToOneReplacementEach) {
   const TokenId a = model.add("a");
   const auto tokenizer = model.build();
   EXPECT_EQ(tokenizer->decode(Ids{zero + 0xC3, zero + 0xA9}, false), "\xC3\xA9");
-  EXPECT_EQ(tokenizer->decode(Ids{zero + 0xF0, zero + 0x9F, a}, false), "\xEF\xBF\xBD\xEF\xBF\xBD" "a");
+  EXPECT_EQ(tokenizer->decode(Ids{zero + 0xF0, zero + 0x9F, a}, false),
+            "\xEF\xBF\xBD\xEF\xBF\xBD"
+            "a");
   // Nothing is shown of a control token, and yet it ends the run of bytes.
   EXPECT_EQ(tokenizer->decode(Ids{zero + 0xC3, 1, zero + 0xA9}, false), "\xEF\xBF\xBD\xEF\xBF\xBD");
   EXPECT_EQ(tokenizer->decode(Ids{zero + 0xE2, zero + 0x96, zero + 0x81}, false), "\xE2\x96\x81");  // bytes: no space
@@ -320,7 +337,9 @@ TEST(SentencePieceBpe, TokenizesAMegabyteOfAnythingAndGivesItBack) {
     while (text.size() < (1U << 20)) text += unit;
     const Ids ids = tokenizer->encode(text, kParseSpecial);
     ASSERT_TRUE(tokenizer->decode(ids, true) == text) << unit;
-    if (unit == "a") EXPECT_EQ(ids.size(), 1024U);  // 2^20 letters in pieces of 2^10
+    if (unit == "a") {
+      EXPECT_EQ(ids.size(), 1024U);  // 2^20 letters in pieces of 2^10
+    }
   }
 }
 
@@ -328,9 +347,19 @@ TEST(SentencePieceBpe, AnyTextSurvivesTheWayThereAndBack) {
   TinyModel model;
   model.add_bytes();
   for (const char* piece : {"a", "b", "\xE2\x96\x81", "\xC3\xA9"}) model.add(piece);
-  model.add("ab", -1), model.add("\xE2\x96\x81" "a", -2), model.add("\xE2\x96\x81" "ab", -3), model.add("b\xC3\xA9", -1);
+  model.add("ab", -1),
+      model.add(
+          "\xE2\x96\x81"
+          "a",
+          -2),
+      model.add(
+          "\xE2\x96\x81"
+          "ab",
+          -3),
+      model.add("b\xC3\xA9", -1);
   model.add("  ", 0, PieceType::user_defined);
-  const std::vector<std::string> units = {"a", "b", " ", "\xC3\xA9", "\xF0\x9F\x98\x80", "\n", "<s>", "<unk>", "<0x41>"};
+  const std::vector<std::string> units = {"a",  "b",   " ",     "\xC3\xA9", "\xF0\x9F\x98\x80",
+                                          "\n", "<s>", "<unk>", "<0x41>"};
   std::mt19937 random(7);
   for (const bool prefix : {false, true}) {
     model.settings.add_space_prefix = prefix;
@@ -348,7 +377,10 @@ TEST(SentencePieceBpe, AnyTextSurvivesTheWayThereAndBack) {
 TEST(SentencePieceBpe, StreamingEqualsDecodingForAnyIds) {
   TinyModel model;
   model.add_bytes();
-  model.add("\xE2\x96\x81" "a"), model.add(" b", 0, PieceType::user_defined);
+  model.add(
+      "\xE2\x96\x81"
+      "a"),
+      model.add(" b", 0, PieceType::user_defined);
   std::mt19937 random(11);
   for (int trial = 0; trial < 2000; ++trial) {
     model.settings.add_space_prefix = trial % 2 == 0;
@@ -359,11 +391,13 @@ TEST(SentencePieceBpe, StreamingEqualsDecodingForAnyIds) {
     for (std::size_t length = random() % 12; length > 0; --length) {
       ids.push_back(static_cast<TokenId>(random() % tokenizer->vocabulary_size()));
     }
-    for (const bool show : {false, true}) EXPECT_EQ(decode_streaming(*tokenizer, ids, show), tokenizer->decode(ids, show));
+    for (const bool show : {false, true})
+      EXPECT_EQ(decode_streaming(*tokenizer, ids, show), tokenizer->decode(ids, show));
   }
 }
 
-// ---------------------------------------------------------------------------------------------- sentencepiece's own answers
+// ---------------------------------------------------------------------------------------------- sentencepiece's own
+// answers
 
 TinyModel random_model(const nlohmann::json& row) {
   TinyModel model;
@@ -386,7 +420,8 @@ TEST(SentencePieceBpe, RandomModelsAnswerLikeSentencePiece) {
       const std::string text = decode_base64(example[0].get<std::string>()).value();
       const Ids expected = example[1];
       EXPECT_EQ(tokenizer->encode(text, kPlain), expected) << "model " << models << ": " << example;
-      EXPECT_EQ(tokenizer->decode(expected, false), example[2].get<std::string>()) << "model " << models << ": " << example;
+      EXPECT_EQ(tokenizer->decode(expected, false), example[2].get<std::string>())
+          << "model " << models << ": " << example;
       ++texts;
     }
     for (const auto& example : row["decode"]) {
@@ -399,7 +434,8 @@ TEST(SentencePieceBpe, RandomModelsAnswerLikeSentencePiece) {
   EXPECT_EQ(texts, 48 * 24);
 }
 
-// ------------------------------------------------------------------------------------------------------------ refused models
+// ------------------------------------------------------------------------------------------------------------ refused
+// models
 
 TEST(SentencePieceBpe, RefusesBadPiecesByNumberAndText) {
   const auto refusal_with = [](const std::string& piece, double score, PieceType type) {
@@ -414,7 +450,8 @@ TEST(SentencePieceBpe, RefusesBadPiecesByNumberAndText) {
   EXPECT_EQ(refusal_with("x", nan, PieceType::normal), "tiny.gguf: token 4 \"x\" has the score NaN");
   EXPECT_EQ(refusal_with("a", 0, PieceType::normal), "tiny.gguf: token 4 \"a\" has the text and the kind of token 3");
   EXPECT_EQ(refusal_with("a", 0, PieceType::unused), "tiny.gguf: token 4 \"a\" has the text and the kind of token 3");
-  EXPECT_EQ(refusal_with("<s>", 0, PieceType::control), "tiny.gguf: token 4 \"<s>\" has the text and the kind of token 1");
+  EXPECT_EQ(refusal_with("<s>", 0, PieceType::control),
+            "tiny.gguf: token 4 \"<s>\" has the text and the kind of token 1");
   EXPECT_EQ(refusal_with("a", 0, PieceType::user_defined), "accepted");  // cut out before normal pieces are looked up
   EXPECT_EQ(refusal_with("<0x0a>", 0, PieceType::byte),
             "tiny.gguf: token 4 \"<0x0a>\" is a byte token (type 6) that is not written <0xHH>");

@@ -52,7 +52,8 @@ TEST_F(GemmaTokenizer, EncodesEveryTextLikeSentencePiece) {
   int texts = 0, with_special = 0, with_invalid_bytes = 0;
   for (const Json& row : rows_of("gemma_spm.jsonl")) {
     const bool is_text = row.contains("text");
-    const std::string text = is_text ? row["text"].get<std::string>() : decode_base64(row["bytes_base64"].get<std::string>()).value();
+    const std::string text =
+        is_text ? row["text"].get<std::string>() : decode_base64(row["bytes_base64"].get<std::string>()).value();
     const Ids expected = row["ids"];
     EXPECT_EQ(gemma().encode(text, kPlain), expected) << row;
     // A row without `ids_special` has no control token in its text, so that recognising them changes nothing.
@@ -121,9 +122,11 @@ TEST(SmolLm2Tokenizer, IsRefusedByTheNameOfItsModel) {
     FAIL() << "a byte-level BPE vocabulary was taken for SentencePiece";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::input);
-    EXPECT_EQ(std::string(error.what()),
-              path + ": tokenizer.ggml.model is \"gpt2\" (byte-level BPE), which comes in a later version of lastbit; this "
-                     "one knows \"llama\" (SentencePiece BPE)");
+    EXPECT_EQ(
+        std::string(error.what()),
+        path +
+            ": tokenizer.ggml.model is \"gpt2\" (byte-level BPE), which comes in a later version of lastbit; this "
+            "one knows \"llama\" (SentencePiece BPE)");
   }
 }
 

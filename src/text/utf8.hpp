@@ -17,8 +17,9 @@ bool is_incomplete_utf8(std::string_view bytes);
 
 bool is_valid_utf8(std::string_view bytes);
 
-/// Moves the well-formed sequences at the start of `pending` to the end of `text`; a byte that starts none becomes U+FFFD,
-/// one for each such byte, as SentencePiece does it. Unless `at_end`, an incomplete sequence at the end stays in `pending`.
+/// Moves the well-formed sequences at the start of `pending` to the end of `text`; a byte that starts none becomes
+/// U+FFFD, one for each such byte, as SentencePiece does it. Unless `at_end`, an incomplete sequence at the end stays
+/// in `pending`.
 void drain_utf8(std::string& pending, bool at_end, std::string& text);
 
 }  // namespace lastbit::text

@@ -35,7 +35,8 @@ TEST(Utf8, SequenceLengthAgreesWithTheDefinitionForAllBytesAtEveryPlace) {
           const std::string whole = {static_cast<char>(first), static_cast<char>(second), third, fourth};
           for (std::size_t size = 1; size <= 4; ++size) {
             const std::string bytes = whole.substr(0, size);
-            ASSERT_EQ(utf8_sequence_length(bytes), length_by_definition(bytes)) << first << " " << second << " " << size;
+            ASSERT_EQ(utf8_sequence_length(bytes), length_by_definition(bytes))
+                << first << " " << second << " " << size;
           }
         }
       }
@@ -46,14 +47,16 @@ TEST(Utf8, SequenceLengthAgreesWithTheDefinitionForAllBytesAtEveryPlace) {
 TEST(Utf8, AnIncompleteSequenceIsOneThatSomeContinuationCompletes) {
   const auto completable = [](const std::string& bytes) {
     if (length_by_definition(bytes) != 0) return false;
-    for (const std::string_view end : {"\x80", "\xBF", "\x80\x80", "\xBF\x80", "\x80\x80\x80", "\xBF\x80\x80", "\x90\x80\x80"}) {
+    for (const std::string_view end :
+         {"\x80", "\xBF", "\x80\x80", "\xBF\x80", "\x80\x80\x80", "\xBF\x80\x80", "\x90\x80\x80"}) {
       const std::string longer = bytes + std::string(end);
       if (length_by_definition(longer) == longer.size()) return true;
     }
     return false;
   };
   for (int first = 0; first < 256; ++first) {
-    ASSERT_EQ(is_incomplete_utf8(std::string(1, static_cast<char>(first))), completable({static_cast<char>(first)})) << first;
+    ASSERT_EQ(is_incomplete_utf8(std::string(1, static_cast<char>(first))), completable({static_cast<char>(first)}))
+        << first;
     for (int second = 0; second < 256; ++second) {
       const std::string two = {static_cast<char>(first), static_cast<char>(second)};
       ASSERT_EQ(is_incomplete_utf8(two), completable(two)) << first << " " << second;

@@ -1,5 +1,5 @@
-// Every version of one operator's kernels, so that a test can compare each with the reference. Included with parameters,
-// because the sets come from the X-macro list of src/cpu/isa.def:
+// Every version of one operator's kernels, so that a test can compare each with the reference. Included with
+// parameters, because the sets come from the X-macro list of src/cpu/isa.def:
 //
 //   #define LASTBIT_KERNELS MatmulKernels       // the table's type in lastbit::kernels
 //   #define LASTBIT_KERNELS_TABLE matmul_table  // the table in namespace lastbit::<set>, defined by vectorized.cpp
@@ -8,9 +8,9 @@
 //
 //   for (const auto& [name, kernels] : lastbit::test::kernel_sets()) { SCOPED_TRACE(name); kernels->...; }
 //
-// vectorized.cpp defines `namespace lastbit::LASTBIT_VECTOR_NAMESPACE { extern const kernels::MatmulKernels matmul_table; }`.
-// The test links lastbit_kernels_emulated and lastbit_kernels. Sets that the machine lacks are absent from the list and
-// named by kernel_sets_not_run(); their emulated twins (emulated_<set>) are always present.
+// vectorized.cpp defines `namespace lastbit::LASTBIT_VECTOR_NAMESPACE { extern const kernels::MatmulKernels
+// matmul_table; }`. The test links lastbit_kernels_emulated and lastbit_kernels. Sets that the machine lacks are absent
+// from the list and named by kernel_sets_not_run(); their emulated twins (emulated_<set>) are always present.
 #pragma once
 
 #include <cstdlib>
@@ -20,9 +20,9 @@
 
 #include "cpu/isa.hpp"
 
-#define LASTBIT_VECTOR_ISA(name, features, flags)                                     \
-  namespace lastbit::emulated_##name {                                                \
-  extern const ::lastbit::kernels::LASTBIT_KERNELS LASTBIT_KERNELS_TABLE;             \
+#define LASTBIT_VECTOR_ISA(name, features, flags)                           \
+  namespace lastbit::emulated_##name {                                      \
+    extern const ::lastbit::kernels::LASTBIT_KERNELS LASTBIT_KERNELS_TABLE; \
   }
 #include "cpu/isa.def"
 #undef LASTBIT_VECTOR_ISA
@@ -46,7 +46,8 @@ inline std::vector<NamedKernels> kernel_sets() {
   sets.push_back({"emulated_" #name, &::lastbit::emulated_##name::LASTBIT_KERNELS_TABLE});
 #include "cpu/isa.def"
 #undef LASTBIT_VECTOR_ISA
-  // LASTBIT_TEST_KERNEL_SET=<name> leaves that set alone: inside an emulator (make test-avx512) the others cost minutes.
+  // LASTBIT_TEST_KERNEL_SET=<name> leaves that set alone: inside an emulator (make test-avx512) the others cost
+  // minutes.
   if (const char* only = std::getenv("LASTBIT_TEST_KERNEL_SET"); only != nullptr && *only != '\0') {
     std::erase_if(sets, [only](const NamedKernels& set) { return set.name != only; });
     if (sets.empty()) throw std::runtime_error(std::string("LASTBIT_TEST_KERNEL_SET: there is no set ") + only);

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """The checkers of the build see what they are there for: planted violations must fail them."""
 
+import contextlib
+import io
 import pathlib
 import subprocess
 import sys
@@ -13,6 +15,7 @@ from scripts_under_test import SOURCE, import_script  # noqa: E402  (after the l
 check_compile_flags = import_script("check_compile_flags")
 check_isa_symbols = import_script("check_isa_symbols")
 check_test_results = import_script("check_test_results")
+list_test_programs = import_script("list_test_programs")
 
 
 class IsaSymbols(unittest.TestCase):
@@ -71,8 +74,10 @@ class IsaSymbols(unittest.TestCase):
         self.assertEqual(found, ["lastbit::avx2::table is defined in 2 objects: a.o, b.o"])
 
     def test_a_set_without_objects_is_an_error(self):
-        with tempfile.TemporaryDirectory() as folder:
+        output = io.StringIO()
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(output):
             self.assertEqual(check_isa_symbols.main([folder, "--source", str(SOURCE)]), 2)
+        self.assertIn("no object files of the set", output.getvalue())
 
 
 class CompileFlags(unittest.TestCase):
@@ -88,9 +93,10 @@ class CompileFlags(unittest.TestCase):
         self.assertEqual(self.violations_of(["-mavx2", "-mfma"], "lastbit_kernels_avx2"), [])
 
     def test_each_flag_that_changes_values_is_found(self):
-        for flag in ("-ffast-math", "-Ofast", "-funsafe-math-optimizations", "-fassociative-math", "-freciprocal-math",
-                     "-ffinite-math-only", "-fno-signed-zeros", "-ffp-contract=fast", "-mrecip", "-mdaz-ftz",
-                     "-fdenormal-fp-math=preserve-sign", "-march=native", "-mfpmath=387"):  # fmt: skip
+        flags = """-ffast-math -Ofast -funsafe-math-optimizations -fassociative-math -freciprocal-math
+                   -ffinite-math-only -fno-signed-zeros -ffp-contract=fast -mrecip -mdaz-ftz
+                   -fdenormal-fp-math=preserve-sign -march=native -mfpmath=387"""
+        for flag in flags.split():
             self.assertTrue(self.violations_of([flag]), flag)
 
     def test_contraction_must_be_off_in_the_end(self):
@@ -109,7 +115,11 @@ class CompileFlags(unittest.TestCase):
 
 
 class TestResults(unittest.TestCase):
-    entries = [("matmul_test", ["unit"], "matmul_test"), ("real_test", ["real"], "real_test"), ("layers", ["unit"], None)]
+    entries = [
+        ("matmul_test", ["unit"], "matmul_test"),
+        ("real_test", ["real"], "real_test"),
+        ("layers", ["unit"], None),
+    ]
     passed = '<testcase name="Works" classname="Suite" status="run" result="completed"/>'
 
     def check(self, real=passed, junit=None, required=("real",), entries=None):
@@ -156,9 +166,13 @@ class TestResults(unittest.TestCase):
 
     def test_an_entry_that_ctest_did_not_run_is_a_problem(self):
         two = '<testcase name="matmul_test" status="run"/><testcase name="layers" status="run"/>'
-        for third in ("", '<testcase name="real_test" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/></testcase>',
-                      '<testcase name="real_test" status="fail"><failure message="Timeout"/></testcase>',
-                      '<testcase name="real_test" status="disabled"/>'):  # fmt: skip
+        thirds = (
+            "",
+            '<testcase name="real_test" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/></testcase>',
+            '<testcase name="real_test" status="fail"><failure message="Timeout"/></testcase>',
+            '<testcase name="real_test" status="disabled"/>',
+        )
+        for third in thirds:
             self.assertEqual(len(self.check(junit=two + third).problems), 1, third)
 
     def test_result_files_are_matched_to_their_programs(self):
@@ -168,6 +182,28 @@ class TestResults(unittest.TestCase):
                 (folder / file).write_text("<testsuites/>", encoding="utf-8")
             texts = check_test_results.read_gtest_texts(folder, {"matmul_test", "case_2"})
             self.assertEqual({program: len(files) for program, files in texts.items()}, {"matmul_test": 2, "case_2": 2})
+
+
+class ListTestPrograms(unittest.TestCase):
+    def test_programs_are_found_by_label_before_they_are_built(self):
+        with tempfile.TemporaryDirectory() as name:
+            build = pathlib.Path(name).resolve()
+            (build / "src").mkdir()
+            (build / "CTestTestfile.cmake").write_text('subdirs("src")\n', encoding="utf-8")
+            entries = [("a", f"{build}/tests/a_test", "unit"), ("b", f"{build}/fuzz/b_fuzzer", "parser")]
+            entries += [("c", f"{build}/tests/c_test", "real"), ("d", "/usr/bin/python3", "unit")]
+            lines = [
+                f'add_test([=[{test}]=] "{program}" "--flag")\n'
+                f'set_tests_properties([=[{test}]=] PROPERTIES  LABELS "{label}")\n'
+                for test, program, label in entries
+            ]
+            (build / "src/CTestTestfile.cmake").write_text("".join(lines), encoding="utf-8")
+            output = io.StringIO()
+            with contextlib.redirect_stdout(output):
+                self.assertEqual(list_test_programs.main(build, "^(unit|parser)$"), 0)
+            self.assertEqual(output.getvalue().split(), ["a_test", "b_fuzzer"])
+            with contextlib.redirect_stderr(output):
+                self.assertEqual(list_test_programs.main(build, "^golden$"), 1)
 
 
 if __name__ == "__main__":

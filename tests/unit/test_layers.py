@@ -107,7 +107,8 @@ def violations_of_build_file(path, root):
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         for match in LIBRARY.finditer(line.split("#")[0]):
             if LAYERS.index(match.group(1)) > rank:
-                found.append(f"{path.relative_to(root)}:{number}: {LAYERS[rank]} links {match.group()}, which comes after it")
+                where = f"{path.relative_to(root)}:{number}"
+                found.append(f"{where}: {LAYERS[rank]} links {match.group()}, which comes after it")
     return found
 
 

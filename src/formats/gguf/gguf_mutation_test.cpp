@@ -22,17 +22,23 @@ namespace {
 // Every byte that this program asks operator new for. Frees are not counted off: the sum bounds the peak from above.
 std::atomic<std::size_t> allocated_bytes{0};
 
-void* counted_allocation(std::size_t size) {
+void* counted_allocation(std::size_t size) noexcept {
   allocated_bytes += size;
-  void* memory = std::malloc(size == 0 ? 1 : size);
+  return std::malloc(size == 0 ? 1 : size);
+}
+
+void* counted_allocation_or_throw(std::size_t size) {
+  void* memory = counted_allocation(size);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 
 }  // namespace
 
-void* operator new(std::size_t size) { return counted_allocation(size); }
-void* operator new[](std::size_t size) { return counted_allocation(size); }
+void* operator new(std::size_t size) { return counted_allocation_or_throw(size); }
+void* operator new[](std::size_t size) { return counted_allocation_or_throw(size); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return counted_allocation(size); }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return counted_allocation(size); }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }

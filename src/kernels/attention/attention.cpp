@@ -4,6 +4,7 @@
 #include "kernels/attention/attention.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <memory>
 
@@ -12,16 +13,33 @@
 namespace lastbit::kernels {
 namespace {
 
+constexpr std::size_t kLine = 16;  // elements of a cache line
 constexpr float kNothingYet = -std::numeric_limits<float>::infinity();
 
-// A task reads each page once from outer caches and then uses it for several blocks from the L2 cache.
-constexpr std::size_t kMostBlocksPerTask = 8;
+// A task reads each page once from outer caches and then uses it for several blocks from the L2 cache, which also holds
+// the sums of the task's queries: 112 KiB beside a page of 256 KiB for heads of 256.
+constexpr std::size_t kMostQueriesPerTask = 112;
 // Dynamic scheduling evens out tasks of different cost (later rows see more keys) when there are some per thread.
 constexpr std::size_t kTasksPerThread = 4;
 // The memory for results by page is bounded (64 MiB); beyond it whole blocks keep fewer threads busy instead.
 constexpr std::size_t kMostPageResults = std::size_t{1} << 24;
 
 std::size_t round_up(std::size_t value, std::size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+/// Uninitialised memory from a cache line's start on. One allocation a pass: nothing beside the page reads of that
+/// pass.
+class Scratch {
+ public:
+  explicit Scratch(std::size_t size) : memory_(std::make_unique_for_overwrite<float[]>(size + kLine)) {
+    const auto address = reinterpret_cast<std::uintptr_t>(memory_.get()) / sizeof(float);
+    first_ = memory_.get() + (kLine - address % kLine) % kLine;
+  }
+  float* data() const { return first_; }
+
+ private:
+  std::unique_ptr<float[]> memory_;
+  float* first_;
+};
 
 /// What the arguments say, in terms of queries: the (row, head) pairs of one key-value head, heads fastest.
 class Pass {
@@ -151,14 +169,14 @@ void attend_by_blocks(const Pass& pass, std::size_t blocks_per_task, ThreadPool&
   const std::size_t stride = pass.sum_stride();
   const std::size_t page_size = Results::size(block, stride);
   const std::size_t worker_size = round_up(kAttentionScratchSize + page_size + Results::size(task_queries, stride), 16);
-  const auto memory = std::make_unique_for_overwrite<float[]>(worker_size * static_cast<std::size_t>(pool.threads()));
+  const Scratch memory(worker_size * static_cast<std::size_t>(pool.threads()));
 
   const std::size_t tasks_per_head = (pass.queries() + task_queries - 1) / task_queries;
   pool.run(tasks_per_head * pass.heads(), [&](std::size_t task, int worker) {
     const std::size_t head = task % pass.heads();
     const std::size_t begin = (tasks_per_head - 1 - task / pass.heads()) * task_queries;  // the longest first
     const std::size_t end = std::min(begin + task_queries, pass.queries());
-    float* const scratch = memory.get() + static_cast<std::size_t>(worker) * worker_size;
+    float* const scratch = memory.data() + static_cast<std::size_t>(worker) * worker_size;
     const Results page_results = Results::at(scratch + kAttentionScratchSize, block, stride);
     const Results results = Results::at(scratch + kAttentionScratchSize + page_size, task_queries, stride);
     std::fill_n(results.reference, end - begin, kNothingYet);
@@ -186,7 +204,7 @@ void attend_by_pages(const Pass& pass, ThreadPool& pool) {
   const auto memory = std::make_unique_for_overwrite<float[]>(
       results_size + kAttentionScratchSize * static_cast<std::size_t>(pool.threads()));
   const auto results_of = [&](std::size_t head, std::size_t slot) {  // slot `pages`: folded
-    return Results::at(memory.get() + (head * (pages + 1) + slot) * page_size, queries, stride);
+    return Results::at(memory.data() + (head * (pages + 1) + slot) * page_size, queries, stride);
   };
 
   pool.run(pass.heads() * pages * blocks, [&](std::size_t task, int worker) {
@@ -195,7 +213,7 @@ void attend_by_pages(const Pass& pass, ThreadPool& pool) {
     const std::size_t head = task / blocks / pages;
     attend_page(pass, head, first_page + page, begin, std::min(begin + block, queries),
                 results_of(head, page).from(begin, stride),
-                memory.get() + results_size + static_cast<std::size_t>(worker) * kAttentionScratchSize);
+                memory.data() + results_size + static_cast<std::size_t>(worker) * kAttentionScratchSize);
   });
   pool.run(pass.heads() * queries, [&](std::size_t task, int) {
     const std::size_t head = task / queries;
@@ -227,7 +245,8 @@ void attention(const AttentionKernels& kernels, const AttentionArguments& argume
   if (blocks < 2 * threads && threads > 1 && pages > 1 && page_results <= kMostPageResults) {
     attend_by_pages(pass, pool);
   } else {
-    attend_by_blocks(pass, std::clamp<std::size_t>(blocks / (kTasksPerThread * threads), 1, kMostBlocksPerTask), pool);
+    const std::size_t most = std::max<std::size_t>(kMostQueriesPerTask / block, 1);
+    attend_by_blocks(pass, std::clamp<std::size_t>(blocks / (kTasksPerThread * threads), 1, most), pool);
   }
 }
 

@@ -1,6 +1,7 @@
 // Speed of attention at the shapes of a 270M model: prefill and decode, as a share of this machine's peaks.
 //   attention_bench [threads]
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -30,13 +31,23 @@ constexpr Shape kShapes[] = {
     {"decode at position 8000, 9 heads of 64", 1, 8000, 9, 3, 64, 0},
 };
 
-std::vector<float> random_values(std::size_t count, unsigned seed) {
-  std::mt19937 generator(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> values(count);
-  for (float& value : values) value = normal(generator);
-  return values;
-}
+/// Random values from a cache line's start on, as the engine's pages are.
+class AlignedValues {
+ public:
+  AlignedValues(std::size_t count, unsigned seed) : memory_(count + kLine) {
+    std::mt19937 generator(seed);
+    std::normal_distribution<float> normal;
+    for (float& value : memory_) value = normal(generator);
+  }
+  const float* data() const {
+    const auto address = reinterpret_cast<std::uintptr_t>(memory_.data()) / sizeof(float);
+    return memory_.data() + (kLine - address % kLine) % kLine;
+  }
+
+ private:
+  static constexpr std::size_t kLine = 16;
+  std::vector<float> memory_;
+};
 
 /// The least time of a call, out of as many as fit in 0.3 s.
 double seconds_per_call(const std::function<void()>& call) {
@@ -73,10 +84,11 @@ Cost cost_of(const Shape& shape) {
 void measure(const Shape& shape, const AttentionKernels& kernels, ThreadPool& pool) {
   const std::size_t pages = (shape.first_position + shape.rows + kPagePositions - 1) / kPagePositions;
   const std::size_t page_size = shape.key_value_heads * shape.head_dim * kPagePositions;
-  const std::vector<float> keys = random_values(pages * page_size, 1);
-  const std::vector<float> values = random_values(pages * page_size, 2);
-  const std::vector<float> query = random_values(shape.rows * shape.query_heads * shape.head_dim, 3);
-  std::vector<float> output(query.size());
+  const AlignedValues keys(pages * page_size, 1);
+  const AlignedValues values(pages * page_size, 2);
+  const std::size_t row_size = shape.query_heads * shape.head_dim;
+  const AlignedValues query(shape.rows * row_size, 3);
+  std::vector<float> output(shape.rows * row_size);
   std::vector<const float*> key_pages;
   std::vector<const float*> value_pages;
   for (std::size_t page = 0; page < pages; ++page) {
@@ -86,7 +98,7 @@ void measure(const Shape& shape, const AttentionKernels& kernels, ThreadPool& po
   AttentionArguments arguments;
   arguments.query = query.data();
   arguments.output = output.data();
-  arguments.query_stride = arguments.output_stride = shape.query_heads * shape.head_dim;
+  arguments.query_stride = arguments.output_stride = row_size;
   arguments.rows = shape.rows;
   arguments.first_position = shape.first_position;
   arguments.query_heads = shape.query_heads;

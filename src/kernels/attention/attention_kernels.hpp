@@ -60,9 +60,8 @@ inline constexpr std::size_t kAttentionScratchStride = 144;
 /// Elements of scratch memory: weights, and the queries' elements of one chunk of rule A2.
 inline constexpr std::size_t kAttentionScratchSize = 2 * kMostBlockQueries * kAttentionScratchStride;
 
-/// The soft-capped t_j of `count` scores, in place: t = fl(fl(cap * tanh(fl(fl(s * scale) / cap))) * fl(log2 e)).
-/// Shared by all sets.
-void attention_soft_cap(const AttentionLogit& logit, float* scores, std::size_t count);
+/// log2 e in binary32, a factor of the soft-capped t_j.
+inline constexpr float kLog2E = 0x1.715476p+0F;
 
 /// The coefficients of e = 2^f on [-1/2, 1/2], by Horner with fma from the last to the first (rule A6: at most 0.875
 /// ulp).

@@ -630,7 +630,7 @@ TEST(Attention, ASecondImplementationAgreesAndEveryPlantedMistakeShows) {
     const std::vector<float> expected = problem.reference();
     EXPECT_TRUE(same_bits(expected, second_implementation(problem, Mistake::none)));
   }
-  Problem problem({12, 380, 2, 1, 200, 290, 0.0F}, 1001);
+  Problem problem({12, 380, 2, 1, 192, 290, 0.0F}, 1001);  // 192: scale * log2 e differs in binary32
   const std::vector<float> expected = problem.reference();
   ASSERT_TRUE(same_bits(expected, second_implementation(problem, Mistake::none)));
   for (const Mistake mistake :

@@ -29,10 +29,11 @@ float score(const float* query, const float* keys, std::size_t head_dim) {
   return s;
 }
 
+/// t_j
 float logit_of_score(const AttentionLogit& logit, float s) {
   if (logit.soft_cap == 0.0F) return s * logit.factor;
-  attention_soft_cap(logit, &s, 1);
-  return s;
+  const float capped = logit.soft_cap * numerics::tanh(s * logit.scale / logit.soft_cap);
+  return capped * kLog2E;
 }
 
 /// e = 2^f for f in [-1/2, 1/2].
@@ -119,14 +120,6 @@ void finish(const float* sum, float denominator, float reference, std::size_t he
 }
 
 }  // namespace
-
-void attention_soft_cap(const AttentionLogit& logit, float* scores, std::size_t count) {
-  constexpr float kLog2E = 0x1.715476p+0F;
-  for (std::size_t j = 0; j < count; ++j) {
-    const float capped = logit.soft_cap * numerics::tanh(scores[j] * logit.scale / logit.soft_cap);
-    scores[j] = capped * kLog2E;
-  }
-}
 
 void attention_reference(const AttentionArguments& arguments) {
   const std::size_t head_dim = arguments.head_dim;

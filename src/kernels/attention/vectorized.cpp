@@ -8,6 +8,15 @@
 // by query; a chain that is stored as binary32 and taken up again is the same chain.
 #include LASTBIT_VECTOR_HEADER
 #include "kernels/attention/attention_kernels.hpp"
+#include "numerics/elementary/hyperbolic_tangent.hpp"
+
+// Loops over registers must be unrolled completely, or their arrays go through memory. The emulated twins are arrays
+// anyway.
+#if defined(LASTBIT_EMULATED_ISA_avx2) || defined(LASTBIT_EMULATED_ISA_avx512)
+#define LASTBIT_UNROLL
+#else
+#define LASTBIT_UNROLL _Pragma("GCC unroll 16")
+#endif
 
 namespace lastbit::LASTBIT_VECTOR_NAMESPACE {
 namespace {
@@ -76,25 +85,32 @@ void microkernel(const Product& product, size_t column, Load load) {
   const float* a = product.a;
   const float* b = product.b + column;
   float* const c = product.c + column;
+  const size_t b_stride = product.b_stride;
+  const size_t c_stride = product.c_stride;
+  const auto place = [&](int q, int v) {
+    return c + static_cast<size_t>(q) * c_stride + static_cast<size_t>(v) * kWidth;
+  };
   F32 chain[queries][columns];
+  LASTBIT_UNROLL
   for (int q = 0; q < queries; ++q) {
-    for (int v = 0; v < columns; ++v) {
-      chain[q][v] = Chain::start(c + static_cast<size_t>(q) * product.c_stride + static_cast<size_t>(v) * kWidth);
-    }
+    LASTBIT_UNROLL
+    for (int v = 0; v < columns; ++v) chain[q][v] = Chain::start(place(q, v));
   }
-  for (size_t k = 0; k < product.depth; ++k, ++a, b += product.b_stride) {
+  for (size_t k = product.depth; k != 0; --k, ++a, b += b_stride) {
     F32 row[columns];
+    LASTBIT_UNROLL
     for (int v = 0; v < columns; ++v) row[v] = load.load(b + static_cast<size_t>(v) * kWidth);
+    LASTBIT_UNROLL
     for (int q = 0; q < queries; ++q) {
       const F32 factor = Vector::broadcast(a[static_cast<size_t>(q) * kAttentionScratchStride]);
+      LASTBIT_UNROLL
       for (int v = 0; v < columns; ++v) chain[q][v] = Vector::fma(factor, row[v], chain[q][v]);
     }
   }
+  LASTBIT_UNROLL
   for (int q = 0; q < queries; ++q) {
-    for (int v = 0; v < columns; ++v) {
-      float* const place = c + static_cast<size_t>(q) * product.c_stride + static_cast<size_t>(v) * kWidth;
-      Vector::store(place, Chain::end(chain[q][v], place));
-    }
+    LASTBIT_UNROLL
+    for (int v = 0; v < columns; ++v) Vector::store(place(q, v), Chain::end(chain[q][v], place(q, v)));
   }
 }
 
@@ -158,13 +174,13 @@ F32 exponential(F32 f) {
   return e;
 }
 
-/// pow2(i) = 2^i for integers i <= 0, +0 for i < -64.
-F32 pow2(F32 i) {
-  const Mask tiny = Vector::less(i, Vector::broadcast(kSmallestExponent));
+/// x * pow2(i) for integers i <= 0; pow2 is 2^i, +0 for i < -64, and there the result is +0 whatever x is.
+F32 scaled(F32 x, F32 i) {
   // i + 1.5 * 2^23 holds i in its low bits; moved up they are the exponent, to which that of 1.0 is added.
   const auto bits = Vector::as_integer(Vector::add(i, Vector::broadcast(0x1.8p23F)));
   const auto power = Vector::add_integer(Vector::template shift_left<23>(bits), Vector::broadcast_integer(0x3F800000));
-  return Vector::select(tiny, Vector::zero(), Vector::as_float(power));
+  const F32 product = Vector::multiply(x, Vector::as_float(power));
+  return Vector::select(Vector::less(i, Vector::broadcast(kSmallestExponent)), Vector::zero(), product);
 }
 
 /// Lanes l += l + 16, l + 8, l + 4, l + 2, l + 1.
@@ -185,26 +201,35 @@ Mask lanes_between(size_t j, size_t begin, size_t end) {
 float largest_lane(F32 x) {
   float lane[kWidth];
   Vector::store(lane, x);
-  float result = lane[0];
-  for (size_t l = 1; l < kWidth; ++l) result = result < lane[l] ? lane[l] : result;
-  return result;
+  for (size_t distance = kWidth / 2; distance > 0; distance /= 2) {
+    for (size_t l = 0; l < distance; ++l) lane[l] = lane[l] < lane[l + distance] ? lane[l + distance] : lane[l];
+  }
+  return lane[0];
+}
+
+template <bool capped>
+F32 logit_of_score(const kernels::AttentionLogit& logit, F32 score) {
+  if constexpr (capped) {
+    const F32 cap = Vector::broadcast(logit.soft_cap);
+    const F32 inner = Vector::divide(Vector::multiply(score, Vector::broadcast(logit.scale)), cap);
+    return Vector::multiply(Vector::multiply(cap, numerics::tanh<Vector>(inner)), Vector::broadcast(kernels::kLog2E));
+  } else {
+    return Vector::multiply(score, Vector::broadcast(logit.factor));
+  }
 }
 
 /// Scores of the keys [begin, end) to t_j, in place; r of the chunk.
+template <bool capped>
 float logits_of_scores(const kernels::AttentionLogit& logit, float* scores, size_t begin, size_t end) {
-  const bool capped = logit.soft_cap != 0.0F;
-  if (capped) kernels::attention_soft_cap(logit, scores + begin, end - begin);
-  const F32 factor = Vector::broadcast(logit.factor);
   const F32 minus_infinity = Vector::broadcast(-kInfinity);
+  const F32 infinity = Vector::broadcast(kInfinity);
   F32 most = minus_infinity;
   Mask invalid = Vector::first(0);
   for (size_t j = begin / kWidth * kWidth; j < end; j += kWidth) {
-    F32 t = Vector::load(scores + j);
-    if (!capped) t = Vector::multiply(t, factor);
-    t = Vector::select(lanes_between(j, begin, end), t, minus_infinity);
+    F32 t = logit_of_score<capped>(logit, Vector::load(scores + j));
+    if (j < begin || j + kWidth > end) t = Vector::select(lanes_between(j, begin, end), t, minus_infinity);
     Vector::store(scores + j, t);
-    invalid =
-        Vector::mask_or(invalid, Vector::mask_or(Vector::is_nan(t), Vector::equal(t, Vector::broadcast(kInfinity))));
+    invalid = Vector::mask_or(invalid, Vector::mask_not(Vector::less(t, infinity)));  // NaN or +Inf
     const F32 n = Vector::round_even(t);
     most = Vector::select(Vector::less(most, n), n, most);
   }
@@ -221,11 +246,11 @@ float weights_of_logits(float* logits, size_t begin, size_t end, float reference
   for (size_t j = begin / kWidth * kWidth; j < end; j += kWidth) {
     const F32 t = Vector::load(logits + j);
     const F32 n = Vector::round_even(t);
-    const F32 weight = Vector::multiply(exponential(Vector::subtract(t, n)), pow2(Vector::subtract(n, references)));
-    const F32 result = Vector::select(Vector::equal(t, Vector::broadcast(-kInfinity)), Vector::zero(), weight);
-    Vector::store(logits + j, result);
+    // A key of -Inf is more than 64 powers of two below any reference, so that it gets its +0 here.
+    const F32 weight = scaled(exponential(Vector::subtract(t, n)), Vector::subtract(n, references));
+    Vector::store(logits + j, weight);
     F32& lanes = sum[j / kWidth % kAccumulators];
-    lanes = Vector::add(lanes, result);
+    lanes = Vector::add(lanes, weight);
   }
   float lane[kLanes];
   for (size_t a = 0; a < kAccumulators; ++a) Vector::store(lane + a * kWidth, sum[a]);
@@ -260,10 +285,13 @@ void chunk(const AttentionChunk& chunk) {
   float* const weights = chunk.scratch;
   float* const packed = chunk.scratch + kernels::kMostBlockQueries * kAttentionScratchStride;
   compute_scores(chunk, visible, packed, weights);
+  const auto row = [&](size_t q) { return weights + q * kAttentionScratchStride; };
+  for (size_t q = 0; q < chunk.queries; ++q) {  // two loops: the maximum of one query is found while others go on
+    const auto logits = chunk.logit.soft_cap != 0.0F ? logits_of_scores<true> : logits_of_scores<false>;
+    chunk.reference[q] = logits(chunk.logit, row(q), chunk.begin[q], chunk.end[q]);
+  }
   for (size_t q = 0; q < chunk.queries; ++q) {
-    float* const row = weights + q * kAttentionScratchStride;
-    chunk.reference[q] = logits_of_scores(chunk.logit, row, chunk.begin[q], chunk.end[q]);
-    chunk.denominator[q] = weights_of_logits(row, chunk.begin[q], chunk.end[q], chunk.reference[q]);
+    chunk.denominator[q] = weights_of_logits(row(q), chunk.begin[q], chunk.end[q], chunk.reference[q]);
   }
   weigh_values(chunk, visible, weights);
 }
@@ -285,7 +313,7 @@ void fold(float* sum, float* denominator, float* reference, const float* chunk_s
   }
   const bool chunk_is_larger = *reference < chunk_reference;
   const float distance = chunk_is_larger ? *reference - chunk_reference : chunk_reference - *reference;  // <= 0
-  const F32 factor = pow2(Vector::broadcast(distance));
+  const F32 factor = scaled(Vector::broadcast(1.0F), Vector::broadcast(distance));
   const auto folded = [&](F32 so_far, F32 next) {
     return chunk_is_larger ? Vector::fma(so_far, factor, next) : Vector::fma(next, factor, so_far);
   };

@@ -5,8 +5,8 @@ namespace lastbit::kernels {
 namespace scalar {
 extern const GatedActivationKernels gated_activation_kernels;
 }
-#define LASTBIT_VECTOR_ISA(name, features, flags)              \
-  namespace name {                                             \
+#define LASTBIT_VECTOR_ISA(name, features, flags)               \
+  namespace name {                                              \
   extern const GatedActivationKernels gated_activation_kernels; \
   }
 #include "cpu/isa.def"

@@ -1,5 +1,5 @@
-// Gated activation in binary32 by rule A8: y = fl(act(gate) * up), every operation of act rounded to binary32, functions
-// correctly rounded. A NaN result is the canonical 0x7FC00000.
+// Gated activation in binary32 by rule A8: y = fl(act(gate) * up), every operation of act rounded to binary32,
+// functions correctly rounded. A NaN result is the canonical 0x7FC00000.
 #pragma once
 
 #include <cstddef>

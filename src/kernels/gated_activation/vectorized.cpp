@@ -15,8 +15,7 @@ namespace {
 
 template <Activation formula>
 Vector::F32 gated(Vector::F32 gate, Vector::F32 up) {
-  return numerics::rounding::canonical_nan<Vector>(
-      Vector::multiply(numerics::activate<Vector, formula>(gate), up));
+  return numerics::rounding::canonical_nan<Vector>(Vector::multiply(numerics::activate<Vector, formula>(gate), up));
 }
 
 template <Activation formula>
@@ -28,7 +27,8 @@ void apply_formula(const float* gate, const float* up, std::size_t size, float* 
   }
   if (i < size) {
     const int rest = static_cast<int>(size - i);
-    Vector::store_first(y + i, gated<formula>(Vector::load_first(gate + i, rest), Vector::load_first(up + i, rest)), rest);
+    Vector::store_first(y + i, gated<formula>(Vector::load_first(gate + i, rest), Vector::load_first(up + i, rest)),
+                        rest);
   }
 }
 

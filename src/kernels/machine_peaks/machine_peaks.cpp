@@ -9,8 +9,8 @@
 #include "kernels/huge_page_buffer.hpp"
 #include "kernels/machine_peaks/kernels.hpp"
 
-#define LASTBIT_VECTOR_ISA(name, features, flags)               \
-  namespace lastbit::name {                                     \
+#define LASTBIT_VECTOR_ISA(name, features, flags)                \
+  namespace lastbit::name {                                      \
   extern const kernels::MachinePeaksKernels machine_peaks_table; \
   }
 #include "cpu/isa.def"

@@ -10,8 +10,8 @@ constexpr int kChains = 12;
 float multiply_add(std::size_t rounds) {
   Vector::F32 chains[kChains];
   for (int i = 0; i < kChains; ++i) chains[i] = Vector::broadcast(static_cast<float>(i));
-  // x = x / 2 + 1: every value stays between 0 and 12 and normal, whatever the number of rounds. The volatile reads keep
-  // the compiler from working the chains out.
+  // x = x / 2 + 1: every value stays between 0 and 12 and normal, whatever the number of rounds. The volatile reads
+  // keep the compiler from working the chains out.
   volatile float half = 0.5F;
   volatile float one = 1.0F;
   const Vector::F32 factor = Vector::broadcast(half);
@@ -40,8 +40,7 @@ int read(const std::byte* data, std::size_t size) {
       folded[i] = Vector::bit_xor(folded[i], Vector::load_integer(place));
     }
   }
-  const Vector::I32 all =
-      Vector::bit_xor(Vector::bit_xor(folded[0], folded[1]), Vector::bit_xor(folded[2], folded[3]));
+  const Vector::I32 all = Vector::bit_xor(Vector::bit_xor(folded[0], folded[1]), Vector::bit_xor(folded[2], folded[3]));
   int lanes[Vector::lanes];
   __builtin_memcpy(lanes, &all, sizeof lanes);
   return lanes[0];

@@ -30,14 +30,15 @@ void direct_product_of_rows(const std::byte* panel, std::size_t inputs, const fl
         LASTBIT_UNROLL
         for (int v = 0; v < kVectors; ++v) p[r][v] = Vector::zero();
       }
-      visit_weights<Layout, kVectors>(panel, chunk, end, first_vector, [&](std::size_t k, const F32(&weights)[kVectors]) {
-        LASTBIT_UNROLL
-        for (int r = 0; r < rows; ++r) {
-          const F32 x = Vector::broadcast(first[static_cast<std::size_t>(r) * input_stride + k]);
-          LASTBIT_UNROLL
-          for (int v = 0; v < kVectors; ++v) p[r][v] = Vector::fma(weights[v], x, p[r][v]);
-        }
-      });
+      visit_weights<Layout, kVectors>(
+          panel, chunk, end, first_vector, [&](std::size_t k, const F32(&weights)[kVectors]) {
+            LASTBIT_UNROLL
+            for (int r = 0; r < rows; ++r) {
+              const F32 x = Vector::broadcast(first[static_cast<std::size_t>(r) * input_stride + k]);
+              LASTBIT_UNROLL
+              for (int v = 0; v < kVectors; ++v) p[r][v] = Vector::fma(weights[v], x, p[r][v]);
+            }
+          });
       LASTBIT_UNROLL
       for (int r = 0; r < rows; ++r) {
         LASTBIT_UNROLL
@@ -56,10 +57,14 @@ void direct_product(const std::byte* panel, std::size_t inputs, const float* inp
                     std::size_t rows, float* sums) {
   static_assert(kernels::kDirectRows == 4);
   switch (rows) {
-    case 1: return direct_product_of_rows<Layout, 1>(panel, inputs, input, input_stride, sums);
-    case 2: return direct_product_of_rows<Layout, 2>(panel, inputs, input, input_stride, sums);
-    case 3: return direct_product_of_rows<Layout, 3>(panel, inputs, input, input_stride, sums);
-    default: return direct_product_of_rows<Layout, 4>(panel, inputs, input, input_stride, sums);
+    case 1:
+      return direct_product_of_rows<Layout, 1>(panel, inputs, input, input_stride, sums);
+    case 2:
+      return direct_product_of_rows<Layout, 2>(panel, inputs, input, input_stride, sums);
+    case 3:
+      return direct_product_of_rows<Layout, 3>(panel, inputs, input, input_stride, sums);
+    default:
+      return direct_product_of_rows<Layout, 4>(panel, inputs, input, input_stride, sums);
   }
 }
 

@@ -9,13 +9,13 @@
 namespace lastbit::kernels {
 namespace {
 
-/// k of weights that are widened at a time: 64 outputs of them are 256 KiB, which stay in the second-level cache together
-/// with the rows they meet.
+/// k of weights that are widened at a time: 64 outputs of them are 256 KiB, which stay in the second-level cache
+/// together with the rows they meet.
 constexpr std::size_t kSlab = 1024;
 static_assert(kSlab % kChunk == 0);
 
-/// Rows that a task multiplies: enough that widening is a percent of the work, few enough that their packed inputs stay in
-/// the cache from panel to panel and that a task ends soon when the machine is shared.
+/// Rows that a task multiplies: enough that widening is a percent of the work, few enough that their packed inputs stay
+/// in the cache from panel to panel and that a task ends soon when the machine is shared.
 constexpr std::size_t kRowsOfTask = 256;
 
 /// Packed bytes that a task of few rows reads at least, so that taking tasks costs little and prefetching runs on.
@@ -184,10 +184,9 @@ void matmul(const MatmulKernels& kernels, const PackedMatrix& weight, const floa
             std::size_t rows, float* output, std::size_t output_stride, const float* bias, MatmulWorkspace& workspace,
             ThreadPool& pool) {
   if (rows == 0 || weight.outputs() == 0) return;
-  const Product product{kernels,      weight, kernels.weights[static_cast<std::size_t>(weight.type())],
-                        input,        input_stride,
-                        rows,         output, output_stride,
-                        bias};
+  const Product product{kernels, weight,        kernels.weights[static_cast<std::size_t>(weight.type())],
+                        input,   input_stride,  rows,
+                        output,  output_stride, bias};
   if (rows <= kernels.direct_until) {
     multiply_directly(product, pool);
   } else {

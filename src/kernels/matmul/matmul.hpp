@@ -1,8 +1,9 @@
 // Matrix product by rules A2 and A3: output[m][n] = sum over k of weight[n][k] * input[m][k], then + bias[n].
 //
 // k is cut in chunks of 128 that start at k = 0; in a chunk p = +0, p = fma(weight, input, p) for k ascending; s = +0,
-// s = s + p for every chunk ascending, the first included; the bias is added last. Rows, outputs, threads and tiles can be cut
-// in any way: the bits of an element depend on its own row and output alone. A NaN result is the canonical 0x7FC00000.
+// s = s + p for every chunk ascending, the first included; the bias is added last. Rows, outputs, threads and tiles can
+// be cut in any way: the bits of an element depend on its own row and output alone. A NaN result is the canonical
+// 0x7FC00000.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +26,8 @@ struct MatmulWorkspaceDeleter {
 };
 std::unique_ptr<MatmulWorkspace, MatmulWorkspaceDeleter> make_matmul_workspace();
 
-/// input: [rows, weight.inputs()] binary32 with `input_stride` elements from row to row; output: [rows, weight.outputs()]
-/// likewise; bias: weight.outputs() values or nullptr. Input and output do not overlap.
+/// input: [rows, weight.inputs()] binary32 with `input_stride` elements from row to row; output: [rows,
+/// weight.outputs()] likewise; bias: weight.outputs() values or nullptr. Input and output do not overlap.
 void matmul(const MatmulKernels& kernels, const PackedMatrix& weight, const float* input, std::size_t input_stride,
             std::size_t rows, float* output, std::size_t output_stride, const float* bias, MatmulWorkspace& workspace,
             ThreadPool& pool);

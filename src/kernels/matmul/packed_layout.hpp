@@ -1,12 +1,13 @@
-// The packed layout of packed_matrix.hpp as constants. Shared by the packing, the plain inverse and the vectorized kernels;
-// defines no functions, so that code compiled per instruction set may include it.
+// The packed layout of packed_matrix.hpp as constants. Shared by the packing, the plain inverse and the vectorized
+// kernels; defines no functions, so that code compiled per instruction set may include it.
 //
 // A panel of block-quantized weights is a sequence of units of Block::kElements k:
 //   unit  = [lead: d[64], then dmin[64]; only where the block has sub-blocks with scales of their own], then
 //           kElements / 32 groups of 32 k;
 //   group = [low codes][high codes][factors];
 //   factors, blocks of 32:   d[64], then m[64] if the type has a minimum, all binary16;
-//   factors, blocks of 256:  per sub-block sc[64] (signed bytes), then m[64] (unsigned bytes) if the type has a minimum.
+//   factors, blocks of 256:  per sub-block sc[64] (signed bytes), then m[64] (unsigned bytes) if the type has a
+//   minimum.
 // [64] runs over the outputs of the panel. Every part is a whole number of 64-byte lines.
 #pragma once
 
@@ -19,8 +20,8 @@ namespace lastbit::kernels {
 
 inline constexpr std::size_t kPanelOutputs = 64;
 inline constexpr std::size_t kTileOutputs = 16;
-inline constexpr std::size_t kChunk = 128;    // rule A2: k is summed in chunks of so many
-inline constexpr std::size_t kGroup = 32;     // k of one group of packed codes
+inline constexpr std::size_t kChunk = 128;       // rule A2: k is summed in chunks of so many
+inline constexpr std::size_t kGroup = 32;        // k of one group of packed codes
 inline constexpr std::size_t kFloatPadding = 4;  // k of float weights is padded to a multiple, by zeros
 
 /// Block: the checkpoint's block; low_bits: 4 or 8; high_bits: further bits of a code, 0, 1 or 2.

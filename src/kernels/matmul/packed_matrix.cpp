@@ -207,7 +207,8 @@ Factors sub_block_factors(const std::byte* lead, const std::byte* group, std::si
 }
 
 template <class Layout>
-void unpack_group(const std::byte* panel, std::size_t group_index, std::size_t lane, float* values, std::size_t stride) {
+void unpack_group(const std::byte* panel, std::size_t group_index, std::size_t lane, float* values,
+                  std::size_t stride) {
   constexpr std::size_t kWidth = Layout::Block::kSubBlockElements;
   const std::byte* const lead = panel + lead_offset<Layout>(group_index);
   const std::byte* const group = panel + group_offset<Layout>(group_index);
@@ -274,10 +275,11 @@ PackedMatrix::PackedMatrix(ElementType type, const void* data, std::size_t outpu
   for (const BadScale& place : bad) {
     if (place.block < 0) continue;
     const std::size_t first_k = static_cast<std::size_t>(place.block) * info.block_elements;
-    throw_input(fmt::format("tensor {}: the {} block of output {} at k = {} (byte {} of the tensor) has a scale that is "
-                            "infinite or not a number; the file is damaged or was quantized badly",
-                            name, info.name, place.output, first_k,
-                            place.output * row_bytes + static_cast<std::size_t>(place.block) * info.block_bytes));
+    throw_input(
+        fmt::format("tensor {}: the {} block of output {} at k = {} (byte {} of the tensor) has a scale that is "
+                    "infinite or not a number; the file is damaged or was quantized badly",
+                    name, info.name, place.output, first_k,
+                    place.output * row_bytes + static_cast<std::size_t>(place.block) * info.block_bytes));
   }
 }
 

@@ -1,11 +1,13 @@
-// A weight matrix in the one packed layout that serves decode and prefill, every precision policy and every instruction set.
+// A weight matrix in the one packed layout that serves decode and prefill, every precision policy and every instruction
+// set.
 //
-// Outputs (rows of the checkpoint's matrix) are cut in panels of 64, a panel in four tiles of 16 outputs side by side. A
-// panel is contiguous along k. Codes keep their storage width and are widened in registers:
+// Outputs (rows of the checkpoint's matrix) are cut in panels of 64, a panel in four tiles of 16 outputs side by side.
+// A panel is contiguous along k. Codes keep their storage width and are widened in registers:
 //   * 8-bit codes: per 4 k and tile 16 dwords, lane = output, byte j = k 4v + j.
 //   * 4-bit codes: per 8 k and tile 16 dwords; byte j holds k 8v + j in its low and k 8v + 4 + j in its high nibble.
 //   * the fifth bit of Q5 (4+1): per 32 k and tile 16 dwords; k = 4t + j is bit 8j + t.
-//   * the upper two bits of Q6_K (4+2): per 32 k two vectors of 16 dwords a tile, first the vector 0 of the four tiles; k = 4t +
+//   * the upper two bits of Q6_K (4+2): per 32 k two vectors of 16 dwords a tile, first the vector 0 of the four tiles;
+//   k = 4t +
 //     j is in vector t / 4, bits 8j + 2 (t % 4) and the next.
 //   * Q2_K and Q3_K codes (2 and 3 bits) are stored as 4-bit codes.
 //   * 16- and 32-bit floats: per k and tile 16 values.
@@ -31,8 +33,9 @@ namespace lastbit::kernels {
 class PackedMatrix {
  public:
   PackedMatrix() = default;
-  /// Packs the matrix [outputs, inputs] stored row by row as `type` at `data` (no alignment needed). `inputs` is a multiple
-  /// of the type's block. A scale that is not finite is refused (ErrorKind::input, naming `name`, output and k): rule A3.
+  /// Packs the matrix [outputs, inputs] stored row by row as `type` at `data` (no alignment needed). `inputs` is a
+  /// multiple of the type's block. A scale that is not finite is refused (ErrorKind::input, naming `name`, output and
+  /// k): rule A3.
   PackedMatrix(numerics::ElementType type, const void* data, std::size_t outputs, std::size_t inputs,
                const std::string& name, ThreadPool& pool);
 
@@ -58,8 +61,8 @@ class PackedMatrix {
   HugePageBuffer memory_;
 };
 
-/// The weights k_begin <= k < k_end of output `lane` of a panel, by rule A3, `stride` floats apart. For block-quantized types
-/// both bounds are multiples of 32.
+/// The weights k_begin <= k < k_end of output `lane` of a panel, by rule A3, `stride` floats apart. For block-quantized
+/// types both bounds are multiples of 32.
 void unpack_panel(numerics::ElementType type, const std::byte* panel, std::size_t lane, std::size_t k_begin,
                   std::size_t k_end, float* values, std::size_t stride);
 

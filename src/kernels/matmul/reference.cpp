@@ -1,4 +1,5 @@
-// Rules A2 and A3 in plain loops: the contract itself (matmul_reference) and the scalar set, which reads the packed layout.
+// Rules A2 and A3 in plain loops: the contract itself (matmul_reference) and the scalar set, which reads the packed
+// layout.
 #include <limits>
 #include <vector>
 

@@ -9,8 +9,8 @@ namespace {
 
 constexpr int kStripVectors = 2;
 constexpr std::size_t kStripOutputs = kStripVectors * kLanes;
-/// Sums fill the registers but for the strip's two vectors, an input and a spare one: 14 x 32 with 32 registers of 16, 6 x 16
-/// with 16 registers of 8.
+/// Sums fill the registers but for the strip's two vectors, an input and a spare one: 14 x 32 with 32 registers of 16,
+/// 6 x 16 with 16 registers of 8.
 constexpr int kTileRows = Vector::registers / kStripVectors - 2;
 
 template <class Layout>
@@ -18,14 +18,13 @@ void widen(const std::byte* panel, std::size_t k_begin, std::size_t k_end, float
   const std::size_t count = k_end - k_begin;
   for (int first_vector = 0; first_vector < kPanelVectors; first_vector += kStripVectors) {
     float* const strip = widened + static_cast<std::size_t>(first_vector) * kLanes * count;
-    visit_weights<Layout, kStripVectors>(panel, k_begin, k_end, first_vector,
-                                         [&](std::size_t k, const F32(&weights)[kStripVectors]) {
-                                           LASTBIT_UNROLL
-                                           for (int v = 0; v < kStripVectors; ++v) {
-                                             Vector::store(strip + k * kStripOutputs + static_cast<std::size_t>(v) * kLanes,
-                                                           weights[v]);
-                                           }
-                                         });
+    visit_weights<Layout, kStripVectors>(
+        panel, k_begin, k_end, first_vector, [&](std::size_t k, const F32(&weights)[kStripVectors]) {
+          LASTBIT_UNROLL
+          for (int v = 0; v < kStripVectors; ++v) {
+            Vector::store(strip + k * kStripOutputs + static_cast<std::size_t>(v) * kLanes, weights[v]);
+          }
+        });
   }
 }
 

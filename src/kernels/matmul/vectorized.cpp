@@ -20,7 +20,7 @@ void finish(const float* sums, const float* bias, std::size_t outputs, float* ou
 }
 
 /// The highest number of rows for which the direct product was measured to be the faster way.
-constexpr std::size_t kDirectUntil = 4;
+constexpr std::size_t kDirectUntil = 8;
 
 }  // namespace
 

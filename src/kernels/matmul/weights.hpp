@@ -1,11 +1,11 @@
-// Packed weights as vectors of binary32, by rule A3: each storage type is widened here and nowhere else, for both ways of the
-// product. Everything is in the anonymous namespace of one instruction set.
+// Packed weights as vectors of binary32, by rule A3: each storage type is widened here and nowhere else, for both ways
+// of the product. Everything is in the anonymous namespace of one instruction set.
 #pragma once
 
 #include "kernels/matmul/packed_layout.hpp"
 
-// Loops over registers must be unrolled completely, or their arrays go through memory. The emulated twins are arrays anyway:
-// unrolled they would only take minutes to compile.
+// Loops over registers must be unrolled completely, or their arrays go through memory. The emulated twins are arrays
+// anyway: unrolled they would only take minutes to compile.
 #if defined(LASTBIT_EMULATED_ISA_avx2) || defined(LASTBIT_EMULATED_ISA_avx512)
 #define LASTBIT_UNROLL
 #define LASTBIT_INLINE inline
@@ -23,16 +23,16 @@ using I32 = Vector::I32;
 constexpr std::size_t kLanes = Vector::lanes;
 constexpr int kPanelVectors = static_cast<int>(kernels::kPanelOutputs / kLanes);
 constexpr std::size_t kLine = kernels::kPanelOutputs * 4;  // a dword for each output of the panel
-/// How far ahead of the codes memory is fetched: long enough for its latency at full pace (measured: half and double the
-/// distance read 5 to 15 % slower), and panels follow each other without a gap.
+/// How far ahead of the codes memory is fetched: long enough for its latency at full pace (measured: half and double
+/// the distance read 5 to 15 % slower), and panels follow each other without a gap.
 constexpr std::size_t kPrefetchBytes = 4608;
 
 /// D and M of rule A3 for one sub-block and one vector of outputs, folded to weight = fma(code + kBias, scale, offset).
 ///
-/// Where the type has no minimum, the code is not converted to a float: its byte is put into the significand of a power of two,
-/// kBias, in one instruction, and the offset -(kBias + kCentre) * D takes both off again. All products are exact: D has at
-/// most 18 significant bits, kBias + kCentre 6 (9 for Q8_0, where D has 11), so the fma's only rounding finds nothing to
-/// round. With a minimum, M - kBias * D need not be exact, so the code is converted (kBias = 0).
+/// Where the type has no minimum, the code is not converted to a float: its byte is put into the significand of a power
+/// of two, kBias, in one instruction, and the offset -(kBias + kCentre) * D takes both off again. All products are
+/// exact: D has at most 18 significant bits, kBias + kCentre 6 (9 for Q8_0, where D has 11), so the fma's only rounding
+/// finds nothing to round. With a minimum, M - kBias * D need not be exact, so the code is converted (kBias = 0).
 template <class Layout>
 struct Factors {
   static constexpr bool kInSignificand = !Layout::kHasMinimum;
@@ -173,7 +173,8 @@ LASTBIT_INLINE F32 load_float_weights(const std::byte* step, std::size_t first_o
   }
 }
 
-/// Calls use(k - k_begin, weights) for k_begin <= k < k_end ascending. In types of blocks the bounds are multiples of 32.
+/// Calls use(k - k_begin, weights) for k_begin <= k < k_end ascending. In types of blocks the bounds are multiples
+/// of 32.
 template <class Layout, int vectors, class Use>
 LASTBIT_INLINE void visit_weights(const std::byte* panel, std::size_t k_begin, std::size_t k_end, int first_vector,
                                   const Use& use) {
@@ -195,9 +196,8 @@ LASTBIT_INLINE void visit_weights(const std::byte* panel, std::size_t k_begin, s
       const std::byte* const lead = panel + group / Layout::kGroupsOfUnit * Layout::kUnitBytes;
       const std::byte* const place = lead + Layout::kLeadBytes + group % Layout::kGroupsOfUnit * Layout::kGroupBytes;
       const std::size_t offset = k - k_begin;
-      visit_group<Layout, vectors>(lead, place, first_vector, [&](std::size_t i, const F32(&weights)[vectors]) {
-        use(offset + i, weights);
-      });
+      visit_group<Layout, vectors>(lead, place, first_vector,
+                                   [&](std::size_t i, const F32(&weights)[vectors]) { use(offset + i, weights); });
     }
   }
 }

@@ -5,7 +5,8 @@
 namespace lastbit::numerics::binary128 {
 namespace {
 
-/// The constants as sums of three binary64 numbers (159 bits), so that no literal depends on the compiler's binary128 support.
+/// The constants as sums of three binary64 numbers (159 bits), so that no literal depends on the compiler's binary128
+/// support.
 struct Constant {
   double high;
   double middle;
@@ -48,7 +49,8 @@ Reduced reduce_exponential(Real x) {
   const double quotient = static_cast<double>(x) * 0x1.71547652b82fep+0;
   const int n = static_cast<int>(__builtin_rint(quotient));
   // n * high is exact (53 + 15 bits), and so is its subtraction from x, which is near it.
-  const Real r = ((x - static_cast<Real>(n) * static_cast<Real>(kLn2.high)) - static_cast<Real>(n) * static_cast<Real>(kLn2.middle)) -
+  const Real r = ((x - static_cast<Real>(n) * static_cast<Real>(kLn2.high)) -
+                  static_cast<Real>(n) * static_cast<Real>(kLn2.middle)) -
                  static_cast<Real>(n) * static_cast<Real>(kLn2.low);
   return {power_of_two(n), exponential_minus_one_series(r)};
 }
@@ -122,8 +124,8 @@ Real erf(Real x) {
 
 namespace {
 
-/// 2 / pi in 384 bits, least significant word first: 2 / pi = words / 2^384. Enough for the largest binary32 number, whose
-/// last bit is 2^104, with 2^-256 to spare.
+/// 2 / pi in 384 bits, least significant word first: 2 / pi = words / 2^384. Enough for the largest binary32 number,
+/// whose last bit is 2^104, with 2^-256 to spare.
 constexpr std::uint32_t kTwoOverPi[] = {0x09d1921c, 0x06492eea, 0x424dd2e0, 0xb7246e3a, 0xdebbc561, 0xfe5163ab,
                                         0x3c439041, 0xdb629599, 0xf534ddc0, 0xfc2757d1, 0x4e441529, 0xa2f9836e};
 constexpr int kFractionBits = 384;
@@ -164,7 +166,8 @@ QuarterTurns reduce_to_quarter_turns(float x) {
   const int point = kFractionBits - exponent;  // bits from here on are the integer part of magnitude * 2 / pi
   const Unsigned128 fraction = bits_from(product, point - 128);
   int quadrant = static_cast<int>(bits_from(product, point) & 3U);
-  quadrant = (quadrant + static_cast<int>(fraction >> 127)) & 3;  // nearest: from one half on the fraction counts as negative
+  quadrant =
+      (quadrant + static_cast<int>(fraction >> 127)) & 3;  // nearest: from one half on the fraction counts as negative
   const Real r = static_cast<Real>(static_cast<Signed128>(fraction)) * static_cast<Real>(0x1p-128) * kHalfPi.value();
   return x < 0 ? QuarterTurns{(4 - quadrant) & 3, -r} : QuarterTurns{quadrant, r};
 }

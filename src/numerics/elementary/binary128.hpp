@@ -1,7 +1,7 @@
-// The elementary functions in binary128 (113 bits), for the few arguments that binary64 cannot round: plain series with a
-// relative error below 2^-90. No binary32 argument of these functions lies closer than about 2^-62 to a midpoint (random
-// bits: 2^-24 for the mantissa, 2^-32 for the number of arguments, some luck), and elementary_exhaustive proves the results.
-// Compiled once for the baseline, in software arithmetic: microseconds a call.
+// The elementary functions in binary128 (113 bits), for the few arguments that binary64 cannot round: plain series with
+// a relative error below 2^-90. No binary32 argument of these functions lies closer than about 2^-62 to a midpoint
+// (random bits: 2^-24 for the mantissa, 2^-32 for the number of arguments, some luck), and elementary_exhaustive proves
+// the results. Compiled once for the baseline, in software arithmetic: microseconds a call.
 #pragma once
 
 namespace lastbit::numerics::binary128 {

@@ -2,6 +2,7 @@
 // The error is that of the approximation, with coefficients already rounded to binary64.
 #pragma once
 
+// clang-format off
 namespace lastbit::numerics::coefficients {
 
 // (e^r - 1) / r, relative.

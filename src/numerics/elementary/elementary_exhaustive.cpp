@@ -1,10 +1,14 @@
 // Proves the elementary functions of rule A1 on all 2^32 binary32 inputs (or on a stride or range of them):
 //
 //   elementary_exhaustive [--function NAME] [--set NAME] [--stride N] [--begin BITS] [--end BITS] [--threads N]
+//                         [--hard-cases FILE]
 //
-// Without --function: all eight. Without --set: the strongest real instruction set; other tables by name ("scalar", "avx2",
-// "emulated_avx512", ...). Inputs are the encodings BITS with begin <= BITS < end, every N-th. The expected value comes from
-// elementary_oracle.hpp, which shares no code with the functions. Prints one line a function; exit code 1 if any value differs.
+// Without --function: all eight. Without --set: the strongest real instruction set; other tables by name ("scalar",
+// "avx2", "emulated_avx512", ...). Inputs are the encodings BITS with begin <= BITS < end, every N-th. The expected
+// value comes from elementary_oracle.hpp, which shares no code with the functions. Prints one line a function; exit
+// code 1 if any value differs.
+// --hard-cases writes the inputs that binary64 can hardly round (oracle::hard_to_round), one "name bits" a line,
+// sorted.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -12,6 +16,8 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <fstream>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -31,6 +37,7 @@ struct Options {
   std::uint64_t begin = 0;
   std::uint64_t end = std::uint64_t{1} << 32;
   unsigned threads = std::thread::hardware_concurrency();
+  std::string hard_cases;  // path, or empty
 };
 
 struct Totals {
@@ -38,6 +45,8 @@ struct Totals {
   std::atomic<std::uint64_t> checked{0};
   std::atomic<std::uint64_t> asked_mpfr{0};
   std::atomic<std::uint64_t> mismatches{0};
+  std::mutex mutex;
+  std::vector<std::uint32_t> hard_cases;
 };
 
 std::uint32_t bits_of(float x) {
@@ -53,6 +62,27 @@ void report(const oracle::FunctionUnderTest& function, float x, float expected, 
 
 constexpr std::uint64_t kBlock = 1 << 16;
 constexpr std::uint64_t kReported = 20;
+
+void collect_hard_cases(const oracle::FunctionUnderTest& function, const float* x, std::uint64_t count,
+                        Totals& totals) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (!oracle::hard_to_round(function, x[i])) continue;
+    const std::lock_guard<std::mutex> lock(totals.mutex);
+    totals.hard_cases.push_back(bits_of(x[i]));
+  }
+}
+
+void write_hard_cases(const oracle::FunctionUnderTest& function, std::vector<std::uint32_t>& inputs,
+                      const std::string& path) {
+  std::sort(inputs.begin(), inputs.end());
+  std::ofstream file(path, std::ios::app);
+  for (const std::uint32_t bits : inputs) {
+    char line[32];
+    std::snprintf(line, sizeof line, "%s %08x\n", function.name, bits);
+    file << line;
+  }
+  if (!file.flush()) throw std::runtime_error("cannot write " + path);
+}
 
 void check_blocks(const oracle::FunctionUnderTest& function, const ElementaryKernels& kernels, const Options& options,
                   Totals& totals) {
@@ -74,6 +104,7 @@ void check_blocks(const oracle::FunctionUnderTest& function, const ElementaryKer
       if (bits_of(expected) == bits_of(y[i])) continue;
       if (totals.mismatches.fetch_add(1) < kReported) report(function, x[i], expected, y[i]);
     }
+    if (!options.hard_cases.empty()) collect_hard_cases(function, x.data(), count, totals);
     totals.checked += count;
     totals.asked_mpfr += asked;
   }
@@ -87,6 +118,7 @@ bool check(const oracle::FunctionUnderTest& function, const oracle::KernelSet& s
     threads.emplace_back([&] { check_blocks(function, *set.kernels, options, totals); });
   }
   for (std::thread& thread : threads) thread.join();
+  if (!options.hard_cases.empty()) write_hard_cases(function, totals.hard_cases, options.hard_cases);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   std::printf("%s, %s: %llu inputs (stride %llu), %llu decided by MPFR, %llu wrong, %.0f s\n", function.name,
               set.name.c_str(), static_cast<unsigned long long>(totals.checked),
@@ -109,16 +141,25 @@ Options parse(int argc, char** argv) {
     const std::string flag = argv[i];
     if (i + 1 == argc) throw std::invalid_argument(flag + " needs a value");
     const char* value = argv[i + 1];
-    if (flag == "--function") options.function = value;
-    else if (flag == "--set") options.set = value;
-    else if (flag == "--stride") options.stride = number(value);
-    else if (flag == "--begin") options.begin = number(value);
-    else if (flag == "--end") options.end = number(value);
-    else if (flag == "--threads") options.threads = static_cast<unsigned>(number(value));
-    else throw std::invalid_argument("unknown flag " + flag);
+    if (flag == "--function")
+      options.function = value;
+    else if (flag == "--set")
+      options.set = value;
+    else if (flag == "--stride")
+      options.stride = number(value);
+    else if (flag == "--begin")
+      options.begin = number(value);
+    else if (flag == "--end")
+      options.end = number(value);
+    else if (flag == "--hard-cases")
+      options.hard_cases = value;
+    else if (flag == "--threads")
+      options.threads = static_cast<unsigned>(number(value));
+    else
+      throw std::invalid_argument("unknown flag " + flag);
   }
-  const bool sound = options.stride > 0 && options.begin < options.end && options.end <= std::uint64_t{1} << 32 &&
-                     options.threads > 0;
+  const bool sound =
+      options.stride > 0 && options.begin < options.end && options.end <= std::uint64_t{1} << 32 && options.threads > 0;
   if (!sound) throw std::invalid_argument("an empty range, or one beyond 2^32, or no thread");
   return options;
 }

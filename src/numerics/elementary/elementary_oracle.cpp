@@ -9,9 +9,9 @@
 
 namespace lastbit::numerics {
 
-#define LASTBIT_VECTOR_ISA(name, features, flags)    \
-  namespace emulated_##name {                        \
-  extern const ElementaryKernels elementary_kernels; \
+#define LASTBIT_VECTOR_ISA(name, features, flags)      \
+  namespace emulated_##name {                          \
+    extern const ElementaryKernels elementary_kernels; \
   }
 #include "cpu/isa.def"
 #undef LASTBIT_VECTOR_ISA
@@ -19,7 +19,8 @@ namespace lastbit::numerics {
 namespace oracle {
 namespace {
 
-/// Rounding at 24 bits, then mpfr_subnormalize with the ternary value: the emulation of binary32 that MPFR's manual gives.
+/// Rounding at 24 bits, then mpfr_subnormalize with the ternary value: the emulation of binary32 that MPFR's manual
+/// gives.
 template <int (*function)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t)>
 float with_mpfr(float x) {
   mpfr_t argument;
@@ -72,12 +73,18 @@ float correctly_rounded(const FunctionUnderTest& function, float x, unsigned lon
   return function.mpfr(x);
 }
 
+bool hard_to_round(const FunctionUnderTest& function, float x) {
+  const double y = function.binary64(static_cast<double>(x));
+  return std::isfinite(y) && static_cast<float>(y - y * 0x1p-45) != static_cast<float>(y + y * 0x1p-45);
+}
+
 std::vector<KernelSet> runnable_sets() {
   std::vector<KernelSet> sets;
   for (const cpu::Isa isa : cpu::all_isas()) {
     if (cpu::isa_supported(isa)) sets.push_back({std::string(cpu::isa_name(isa)), &elementary_kernels(isa)});
   }
-#define LASTBIT_VECTOR_ISA(name, features, flags) sets.push_back({"emulated_" #name, &emulated_##name::elementary_kernels});
+#define LASTBIT_VECTOR_ISA(name, features, flags) \
+  sets.push_back({"emulated_" #name, &emulated_##name::elementary_kernels});
 #include "cpu/isa.def"
 #undef LASTBIT_VECTOR_ISA
   return sets;

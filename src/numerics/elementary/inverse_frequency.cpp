@@ -6,9 +6,9 @@
 
 namespace lastbit::numerics {
 
-/// base^(-2i/d) = e^y, y = -2i log(base) / d, in binary128. |y| <= 2^14 is checked, so its relative error of 2^-90 at most
-/// becomes 2^-76 of the power. A midpoint of binary32 numbers cannot be hit: it is M 2^j with M odd and of 25 bits, base is
-/// A 2^k with A odd, and base^(2i) (M 2^j)^d = 1 would need A^(2i) M^d to be a power of two, so M = 1.
+/// base^(-2i/d) = e^y, y = -2i log(base) / d, in binary128. |y| <= 2^14 is checked, so its relative error of 2^-90 at
+/// most becomes 2^-76 of the power. A midpoint of binary32 numbers cannot be hit: it is M 2^j with M odd and of 25
+/// bits, base is A 2^k with A odd, and base^(2i) (M 2^j)^d = 1 would need A^(2i) M^d to be a power of two, so M = 1.
 float inverse_frequency(float base, std::uint64_t i, std::uint64_t d) {
   using binary128::Real;
   if (!(base > 0.0F && base < __builtin_inff())) {
@@ -24,8 +24,10 @@ float inverse_frequency(float base, std::uint64_t i, std::uint64_t d) {
   const float lower = static_cast<float>(power - power * radius);
   const float upper = static_cast<float>(power + power * radius);
   if (lower != upper) {
-    throw_input(fmt::format("rope: {}^(-2 * {} / {}) lies within 2^-76 of a midpoint of two binary32 numbers and cannot be "
-                            "rounded with certainty; use another base or number of dimensions", base, i, d));
+    throw_input(
+        fmt::format("rope: {}^(-2 * {} / {}) lies within 2^-76 of a midpoint of two binary32 numbers and cannot be "
+                    "rounded with certainty; use another base or number of dimensions",
+                    base, i, d));
   }
   return lower;
 }

@@ -9,7 +9,8 @@ namespace {
 
 using OneLane = one_lane::Vector;
 
-/// Rounds y when both ends of the interval of relative radius 2^-bits round alike (monotony does the rest), else exact().
+/// Rounds y when both ends of the interval of relative radius 2^-bits round alike (monotony does the rest), else
+/// exact().
 template <int bits, class Exact>
 float round_or(double y, const Exact& exact) {
   // The radius times 1 + 2^-20 covers the rounding of the two ends to binary64.

@@ -4,8 +4,8 @@
 
 namespace lastbit::numerics {
 
-/// For i < count: results[i] = the correctly rounded f(x[i]). y[i] is the binary64 evaluation of the vector code, within the
-/// function's bound of f(x[i]); it is ignored where the vector code does not evaluate (see each function).
+/// For i < count: results[i] = the correctly rounded f(x[i]). y[i] is the binary64 evaluation of the vector code,
+/// within the function's bound of f(x[i]); it is ignored where the vector code does not evaluate (see each function).
 using Resolve = void(const float* x, const double* y, int count, float* results);
 
 Resolve resolve_exp;

@@ -1,10 +1,11 @@
 // Correct rounding from binary64: Ziv's test on vectors. Included by translation units compiled per instruction set.
 //
-// An evaluation gives y with |y - f(x)| <= 2^-bits |f(x)|. Rounding y to binary32 equals rounding f(x) unless a midpoint of
-// two neighbouring binary32 numbers lies between them. For a normal result the midpoints are the binary64 numbers whose
-// low 29 bits are 2^28, and the distance is less than 2^(53 - bits) units in y's last place, so the test is two integer
-// instructions. Lanes in doubt (and whole vectors that hold one: they are rare) go to `resolve`, scalar code that repeats
-// the test by rounding both ends of the interval, which is right for subnormal results too, and asks binary128 if need be.
+// An evaluation gives y with |y - f(x)| <= 2^-bits |f(x)|. Rounding y to binary32 equals rounding f(x) unless a
+// midpoint of two neighbouring binary32 numbers lies between them. For a normal result the midpoints are the binary64
+// numbers whose low 29 bits are 2^28, and the distance is less than 2^(53 - bits) units in y's last place, so the test
+// is two integer instructions. Lanes in doubt (and whole vectors that hold one: they are rare) go to `resolve`, scalar
+// code that repeats the test by rounding both ends of the interval, which is right for subnormal results too, and asks
+// binary128 if need be.
 #pragma once
 
 #include <cstdint>
@@ -51,10 +52,12 @@ template <class V>
   return V::load(results);
 }
 
-/// The correctly rounded f(x), given evaluate: F64 x -> F64 y with relative error at most 2^-bits wherever `doubtful` (lanes
-/// that need the scalar code whatever their bits say: subnormal results, arguments outside the evaluation's range) is not set.
+/// The correctly rounded f(x), given evaluate: F64 x -> F64 y with relative error at most 2^-bits wherever `doubtful`
+/// (lanes that need the scalar code whatever their bits say: subnormal results, arguments outside the evaluation's
+/// range) is not set.
 template <class V, int bits, class Doubtful, class Evaluate>
-[[gnu::always_inline]] inline typename V::F32 round_correctly(typename V::F32 x, Doubtful doubtful, Resolve* resolve, const Evaluate& evaluate) {
+[[gnu::always_inline]] inline typename V::F32 round_correctly(typename V::F32 x, Doubtful doubtful, Resolve* resolve,
+                                                              const Evaluate& evaluate) {
   const typename V::F64 low = evaluate(V::widen_low(x));
   typename V::F64 high = low;
   typename V::Mask64 doubt = near_midpoint<V, bits>(low);
@@ -67,7 +70,8 @@ template <class V, int bits, class Doubtful, class Evaluate>
   return rounded;
 }
 
-// ---- small shared pieces ----------------------------------------------------------------------------------------------
+// ---- small shared pieces
+// ----------------------------------------------------------------------------------------------
 
 template <class V>
 [[gnu::always_inline]] inline typename V::F32 absolute(typename V::F32 x) {

@@ -1,5 +1,6 @@
-// sin(x) and cos(x) by rule A1. Reduction: n = nearest integer of x / (pi/2), r = x - n pi/2, then sin(r) or cos(r) by the
-// quadrant n mod 4. Below 2^22 the reduction is two fma in binary64; beyond, resolve_sin and resolve_cos reduce exactly.
+// sin(x) and cos(x) by rule A1. Reduction: n = nearest integer of x / (pi/2), r = x - n pi/2, then sin(r) or cos(r) by
+// the quadrant n mod 4. Below 2^22 the reduction is two fma in binary64; beyond, resolve_sin and resolve_cos reduce
+// exactly.
 #pragma once
 
 #include "numerics/elementary/coefficients.hpp"
@@ -28,10 +29,10 @@ template <class V>
 
 /// sin(x + quarter_turns pi/2) for binary32 |x| <= 2^22.
 ///
-/// pi/2 = high + middle + 2^-107 or less. n high is a multiple of 2^-52, and so is x unless n = 0; |x - n high| < 1, so the
-/// first fma is exact; the second rounds once. n times the rest of pi/2 is below 2^-85, and no binary32 number comes closer
-/// than 2^-30 to a multiple of pi/2 (other than 0), so the error of r is 2^-53 + 2^-55, relative.
-/// Together with sine_of_reduced: 2^-47.3 < 2^-kSineBits. Subnormal results of the sine are x itself.
+/// pi/2 = high + middle + 2^-107 or less. n high is a multiple of 2^-52, and so is x unless n = 0; |x - n high| < 1, so
+/// the first fma is exact; the second rounds once. n times the rest of pi/2 is below 2^-85, and no binary32 number
+/// comes closer than 2^-30 to a multiple of pi/2 (other than 0), so the error of r is 2^-53 + 2^-55, relative. Together
+/// with sine_of_reduced: 2^-47.3 < 2^-kSineBits. Subnormal results of the sine are x itself.
 template <class V>
 [[gnu::always_inline]] inline typename V::F64 sine_in_binary64(typename V::F64 x, std::int64_t quarter_turns) {
   const typename V::F64 magic = V::broadcast_double(kIntegerMagic);
@@ -43,14 +44,14 @@ template <class V>
 }
 
 template <class V>
-[[gnu::always_inline]] inline typename V::F32 sine_or_cosine(typename V::F32 x, std::int64_t quarter_turns, Resolve* resolve) {
+[[gnu::always_inline]] inline typename V::F32 sine_or_cosine(typename V::F32 x, std::int64_t quarter_turns,
+                                                             Resolve* resolve) {
   const typename V::F32 magnitude = absolute<V>(x);
   const typename V::Mask beyond = V::mask_and(V::less(V::broadcast(kSineVectorLimit), magnitude),
                                               V::less(magnitude, V::broadcast(__builtin_inff())));
-  const typename V::F32 result =
-      round_correctly<V, kSineBits>(x, beyond, resolve, [quarter_turns](typename V::F64 argument) {
-        return sine_in_binary64<V>(argument, quarter_turns);
-      });
+  const typename V::F32 result = round_correctly<V, kSineBits>(
+      x, beyond, resolve,
+      [quarter_turns](typename V::F64 argument) { return sine_in_binary64<V>(argument, quarter_turns); });
   const typename V::Mask finite = V::less(magnitude, V::broadcast(__builtin_inff()));
   return V::select(finite, result, V::as_float(V::broadcast_integer(0x7FC00000)));
 }

@@ -27,8 +27,8 @@ void apply(const float* x, std::size_t size, float* y) {
 }  // namespace
 
 const ElementaryKernels elementary_kernels = {
-    apply<numerics::exp<Vector>>, apply<numerics::log<Vector>>, apply<numerics::tanh<Vector>>,
-    apply<numerics::erf<Vector>>, apply<numerics::sin<Vector>>, apply<numerics::cos<Vector>>,
+    apply<numerics::exp<Vector>>,  apply<numerics::log<Vector>>,        apply<numerics::tanh<Vector>>,
+    apply<numerics::erf<Vector>>,  apply<numerics::sin<Vector>>,        apply<numerics::cos<Vector>>,
     apply<numerics::sqrt<Vector>>, apply<numerics::reciprocal<Vector>>,
 };
 
