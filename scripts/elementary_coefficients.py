@@ -73,7 +73,8 @@ def emit(name, comment, function, weight, low, high, degree):
     error = max(abs(weight(x) * (horner(coefficients, x) - function(x)))
                 for x in grid(mp.mpf(low), mp.mpf(high), 64 * (degree + 2)))
     print(f"// {comment}")
-    print(f"// Interval [{mp.nstr(mp.mpf(low), 8)}, {mp.nstr(mp.mpf(high), 8)}], error at most 2^{mp.nstr(mp.log(error, 2), 5)}.")
+    interval = f"[{mp.nstr(mp.mpf(low), 8)}, {mp.nstr(mp.mpf(high), 8)}]"
+    print(f"// Interval {interval}, error at most 2^{mp.nstr(mp.log(error, 2), 5)}.")
     print(f"constexpr double {name}[] = {{")
     for c in coefficients:
         print(f"    {float(c).hex()},")
@@ -96,10 +97,12 @@ def main():
     # |r| <= ln(2) / 2, a little more because the multiple of ln 2 is chosen in binary64.
     half = mp.log(2) / 2 * (1 + mp.mpf(2) ** -30)
     emit("kExponentialMinusOne", "(e^r - 1) / r, relative.",
-         lambda r: mp.expm1(r) / r if r else mp.mpf(1), lambda r: r / mp.expm1(r) if r else mp.mpf(1), -half, half, 8)
+         lambda r: mp.expm1(r) / r if r else mp.mpf(1),
+         lambda r: r / mp.expm1(r) if r else mp.mpf(1), -half, half, 8)
     low, high = mp.sqrt(0.5) - 1 - mp.mpf(2) ** -20, mp.sqrt(2) - 1 + mp.mpf(2) ** -20
     emit("kLogarithm", "log(1 + f) / f, relative.",
-         lambda f: mp.log1p(f) / f if f else mp.mpf(1), lambda f: f / mp.log1p(f) if f else mp.mpf(1), low, high, 16)
+         lambda f: mp.log1p(f) / f if f else mp.mpf(1),
+         lambda f: f / mp.log1p(f) if f else mp.mpf(1), low, high, 16)
     emit("kErrorFunctionExponent",
          "Q(x) = -log(erfc(x)) / x; the weight x erfc(x) / erf(x) makes the error that of erf, relative.",
          erfc_exponent,

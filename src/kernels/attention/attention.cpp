@@ -26,8 +26,7 @@ constexpr std::size_t kMostPageResults = std::size_t{1} << 24;
 
 std::size_t round_up(std::size_t value, std::size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
-/// Uninitialised memory from a cache line's start on. One allocation a pass: nothing beside the page reads of that
-/// pass.
+/// Uninitialised memory from a cache line's start on. One allocation a pass costs nothing beside its reads.
 class Scratch {
  public:
   explicit Scratch(std::size_t size) : memory_(std::make_unique_for_overwrite<float[]>(size + kLine)) {
@@ -102,7 +101,9 @@ struct Results {
   float* denominator;
   float* reference;
 
-  static std::size_t size(std::size_t queries, std::size_t sum_stride) { return queries * (sum_stride + 2); }
+  static std::size_t size(std::size_t queries, std::size_t sum_stride) {
+    return round_up(queries * (sum_stride + 2), kLine);
+  }
   static Results at(float* memory, std::size_t queries, std::size_t sum_stride) {
     float* const denominators = memory + queries * sum_stride;
     return {memory, denominators, denominators + queries};
@@ -168,7 +169,8 @@ void attend_by_blocks(const Pass& pass, std::size_t blocks_per_task, ThreadPool&
   const std::size_t task_queries = blocks_per_task * block;
   const std::size_t stride = pass.sum_stride();
   const std::size_t page_size = Results::size(block, stride);
-  const std::size_t worker_size = round_up(kAttentionScratchSize + page_size + Results::size(task_queries, stride), 16);
+  const std::size_t worker_size =
+      round_up(kAttentionScratchSize + page_size + Results::size(task_queries, stride), kLine);
   const Scratch memory(worker_size * static_cast<std::size_t>(pool.threads()));
 
   const std::size_t tasks_per_head = (pass.queries() + task_queries - 1) / task_queries;
@@ -200,9 +202,8 @@ void attend_by_pages(const Pass& pass, ThreadPool& pool) {
   const std::size_t pages = pass.end_page(queries) - first_page;
   const std::size_t blocks = (queries + block - 1) / block;
   const std::size_t page_size = Results::size(queries, stride);
-  const std::size_t results_size = round_up(pass.heads() * (pages + 1) * page_size, 16);
-  const auto memory = std::make_unique_for_overwrite<float[]>(
-      results_size + kAttentionScratchSize * static_cast<std::size_t>(pool.threads()));
+  const std::size_t results_size = round_up(pass.heads() * (pages + 1) * page_size, kLine);
+  const Scratch memory(results_size + kAttentionScratchSize * static_cast<std::size_t>(pool.threads()));
   const auto results_of = [&](std::size_t head, std::size_t slot) {  // slot `pages`: folded
     return Results::at(memory.data() + (head * (pages + 1) + slot) * page_size, queries, stride);
   };

@@ -14,7 +14,7 @@ extern const GatedActivationKernels gated_activation_kernels;
 namespace {
 
 template <Activation formula>
-Vector::F32 gated(Vector::F32 gate, Vector::F32 up) {
+[[gnu::always_inline]] inline Vector::F32 gated(Vector::F32 gate, Vector::F32 up) {
   return numerics::rounding::canonical_nan<Vector>(Vector::multiply(numerics::activate<Vector, formula>(gate), up));
 }
 

@@ -18,8 +18,8 @@ static_assert(kSlab % kChunk == 0);
 /// in the cache from panel to panel and that a task ends soon when the machine is shared.
 constexpr std::size_t kRowsOfTask = 256;
 
-/// Packed bytes that a task of few rows reads at least, so that taking tasks costs little and prefetching runs on.
-constexpr std::size_t kBytesOfTask = std::size_t{128} << 10;
+/// Packed bytes that a task of few rows reads, where there are enough: what is fetched ahead at its end is then little.
+constexpr std::size_t kBytesOfTask = std::size_t{512} << 10;
 
 constexpr std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 

@@ -122,8 +122,9 @@ TEST_P(Elementary, NeighbourhoodsOfThresholdsAreCorrectlyRounded) {
   expect_correctly_rounded(inputs);
 }
 
-/// tests/data/elementary_hard_cases.txt: inputs whose exact result lies within 2^-45 of a midpoint, for the functions that are
-/// not IEEE operations; its head says how they were found. Binary64 cannot decide them, so all go through binary128.
+/// tests/data/elementary_hard_cases.txt: inputs whose exact result lies within 2^-45 of a midpoint, for the functions
+/// that are not IEEE operations; its head says how they were found. Binary64 cannot decide most of them: binary128
+/// does.
 TEST_P(Elementary, InputsHardToRoundAreCorrectlyRounded) {
   std::istringstream file(test::read_test_file(test::data_path("elementary_hard_cases.txt")));
   std::vector<float> inputs;

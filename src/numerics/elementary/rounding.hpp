@@ -70,8 +70,7 @@ template <class V, int bits, class Doubtful, class Evaluate>
   return rounded;
 }
 
-// ---- small shared pieces
-// ----------------------------------------------------------------------------------------------
+// ---- small shared pieces -----------------------------------------------------------------------------------------
 
 template <class V>
 [[gnu::always_inline]] inline typename V::F32 absolute(typename V::F32 x) {
