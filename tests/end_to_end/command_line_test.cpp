@@ -157,7 +157,7 @@ TEST(Tokenize, TextAndJsonLinesInBothDirections) {
 TEST(Usage, IsExitCode2WithAMessage) {
   expect_exit(2, {}, "subcommand");
   expect_exit(2, {"fly"}, "");
-  expect_exit(2, {"run"}, "MODEL");
+  expect_exit(2, {"run"}, "model is required");
   expect_exit(2, {"run", kModel}, "");  // no prompt
   expect_exit(2, {"run", kModel, "-p", "a", "--tokens", "2"}, "");
   expect_exit(2, {"run", kModel, "-p", "a", "--threads", "0"}, "threads");

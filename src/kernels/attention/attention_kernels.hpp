@@ -48,27 +48,27 @@ struct AttentionKernels {
   void (*finish)(const float* sum, float denominator, float reference, std::size_t head_dim, float* output);
 };
 
-inline constexpr std::size_t kMostBlockQueries = 16;
+constexpr std::size_t kMostBlockQueries = 16;
 
 /// Sums are padded so that vectors of every set fit.
-inline constexpr std::size_t kAttentionPadding = 16;
+constexpr std::size_t kAttentionPadding = 16;
 
 /// From one query's weights (or 128 of its elements) to the next in scratch memory. Not 128: rows that are 512 bytes
 /// apart would share cache sets.
-inline constexpr std::size_t kAttentionScratchStride = 144;
+constexpr std::size_t kAttentionScratchStride = 144;
 
 /// Elements of scratch memory: weights, and the queries' elements of one chunk of rule A2.
-inline constexpr std::size_t kAttentionScratchSize = 2 * kMostBlockQueries * kAttentionScratchStride;
+constexpr std::size_t kAttentionScratchSize = 2 * kMostBlockQueries * kAttentionScratchStride;
 
 /// log2 e in binary32, a factor of the soft-capped t_j.
-inline constexpr float kLog2E = 0x1.715476p+0F;
+constexpr float kLog2E = 0x1.715476p+0F;
 
 /// The coefficients of e = 2^f on [-1/2, 1/2], by Horner with fma from the last to the first (rule A6: at most 0.875
 /// ulp).
-inline constexpr float kExponentialCoefficients[7] = {1.0F,           0x1.62e43p-1F,  0x1.ebfbep-3F,  0x1.c6af6cp-5F,
+constexpr float kExponentialCoefficients[7] = {1.0F,           0x1.62e43p-1F,  0x1.ebfbep-3F,  0x1.c6af6cp-5F,
                                                       0x1.3b2a54p-7F, 0x1.5f089p-10F, 0x1.44138ap-13F};
 
 /// pow2(i) is +0 below this exponent.
-inline constexpr float kSmallestExponent = -64.0F;
+constexpr float kSmallestExponent = -64.0F;
 
 }  // namespace lastbit::kernels
