@@ -24,6 +24,9 @@ constexpr std::size_t kTasksPerThread = 4;
 // The memory for results by page is bounded (64 MiB); beyond it whole blocks keep fewer threads busy instead.
 constexpr std::size_t kMostPageResults = std::size_t{1} << 24;
 
+// Keys and values that a pass must read before it is worth waking threads twice: about 150 microseconds of one thread.
+constexpr std::size_t kFewestElementsToSplit = std::size_t{1} << 20;
+
 std::size_t round_up(std::size_t value, std::size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 /// Uninitialised memory from a cache line's start on. One allocation a pass costs nothing beside its reads.
@@ -243,7 +246,9 @@ void attention(const AttentionKernels& kernels, const AttentionArguments& argume
   const std::size_t threads = static_cast<std::size_t>(pool.threads());
   const std::size_t pages = pass.end_page(pass.queries()) - pass.first_page(0);
   const std::size_t page_results = pass.heads() * (pages + 1) * Results::size(pass.queries(), pass.sum_stride());
-  if (blocks < 2 * threads && threads > 1 && pages > 1 && page_results <= kMostPageResults) {
+  const std::size_t elements = pass.heads() * pages * 2 * kPagePositions * pass.head_dim();
+  const bool few_blocks = blocks < 2 * threads && threads > 1;
+  if (few_blocks && pages > 1 && elements >= kFewestElementsToSplit && page_results <= kMostPageResults) {
     attend_by_pages(pass, pool);
   } else {
     const std::size_t most = std::max<std::size_t>(kMostQueriesPerTask / block, 1);

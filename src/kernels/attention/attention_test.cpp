@@ -430,14 +430,17 @@ TEST(Attention, KeysBehindARowNeverShowInIt) {
 }
 
 TEST(Attention, TheNumberOfThreadsNeverShows) {
-  for (const std::size_t rows : {1, 3, 70}) {
-    Problem problem({rows, 900, 4, 2, 48, 0, 0.0F}, 900);
+  // Few rows that see many keys are cut by pages, the others by rows and heads.
+  for (const Shape& shape : {Shape{1, 2200, 4, 2, 128, 0, 0.0F}, Shape{3, 2270, 4, 2, 128, 2200, 0.0F},
+                             Shape{3, 300, 4, 2, 48, 0, 0.0F}, Shape{70, 300, 4, 2, 48, 0, 0.0F}}) {
+    Problem problem(shape, 900);
     const std::vector<float> expected = problem.reference();
     for (const auto& set : test::kernel_sets()) {
       if (test::is_emulated(set) || set.name == "scalar") continue;
       for (const int threads : {1, 2, 3, 5, 16}) {
         ThreadPool pool(threads);
-        EXPECT_TRUE(same_bits(expected, problem.compute(*set.table, pool))) << set.name << ", " << threads;
+        EXPECT_TRUE(same_bits(expected, problem.compute(*set.table, pool)))
+            << set.name << ", " << threads << ", " << shape;
       }
     }
   }
