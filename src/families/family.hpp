@@ -17,6 +17,7 @@ namespace lastbit::families {
 /// Larger configuration values are refused: no published model comes near, and products of two stay far from overflow.
 inline constexpr std::uint64_t kLargestDimension = std::uint64_t{1} << 24;
 inline constexpr std::uint64_t kLargestLayerCount = 4096;
+inline constexpr std::uint64_t kLargestHeadSize = std::uint64_t{1} << 14;  // rope tables are computed before any tensor is checked
 
 enum class KeyType { integer, number, text };
 

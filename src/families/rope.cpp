@@ -44,8 +44,8 @@ blocks::RotaryTable rotary_table(const ResolvedKeys& keys, std::string_view base
     notes.problems.push_back(fmt::format("{} is {}: it must be finite and at least 1", base_key, base));
     return table;
   }
-  if (dimensions == 0 || dimensions % 2 != 0 || dimensions > kLargestDimension) {
-    notes.problems.push_back(fmt::format("the head size is {}: rope needs an even size, at most {}", dimensions, kLargestDimension));
+  if (dimensions == 0 || dimensions % 2 != 0 || dimensions > kLargestHeadSize) {
+    notes.problems.push_back(fmt::format("the head size is {}: rope needs an even size, at most {}", dimensions, kLargestHeadSize));
     return table;
   }
   table.inverse_frequency = kernels::rotary_inverse_frequencies(base, dimensions);

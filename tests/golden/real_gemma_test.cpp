@@ -6,32 +6,23 @@
 
 #include "tests/support/data.hpp"
 #include "tests/support/logits_check.hpp"
-#include "tests/support/model_runner.hpp"
+#include "tests/support/real_gemma.hpp"
 #include "tests/support/safetensors_fixture.hpp"
 
 namespace lastbit::test {
 namespace {
 
-class RealGemma : public ::testing::Test {
+class RealGemma : public RealGemmaSuite {
  protected:
-  static void SetUpTestSuite() {
-    if (file_exists(path())) model_ = load_test_model(path()).release();
-  }
-  static void TearDownTestSuite() {
-    delete model_;
-    model_ = nullptr;
-  }
   void SetUp() override {
-    LASTBIT_REQUIRE_MODEL(path());
+    RealGemmaSuite::SetUp();
     report_ = nlohmann::json::parse(read_test_file(data_path("gguf/real_gemma.json")));
     expected_ = read_safetensors_fixture(data_path("gguf/real_gemma.expected.safetensors"));
   }
 
-  static std::string path() { return model_path("gemma-3-270m-q4_k_m.gguf"); }
   std::vector<std::int32_t> prompt(std::size_t index) const { return report_.at("prompts").at(index).at("ids").get<std::vector<std::int32_t>>(); }
   std::size_t vocabulary() const { return model_->config().vocabulary_size; }
 
-  static inline engine::Model* model_ = nullptr;
   const Setting setting_{best_isa(), 2, 512};
   nlohmann::json report_;
   std::map<std::string, FixtureTensor> expected_;

@@ -6,23 +6,17 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/data.hpp"
-#include "tests/support/model_runner.hpp"
+#include "tests/support/real_gemma.hpp"
 #include "tests/support/safetensors_fixture.hpp"
 
 namespace lastbit::test {
 namespace {
 
-class RealMatrix : public ::testing::Test {
+class RealMatrix : public RealGemmaSuite {
  protected:
-  static void SetUpTestSuite() {
-    if (file_exists(path())) model_ = load_test_model(path()).release();
-  }
-  static void TearDownTestSuite() {
-    delete model_;
-    model_ = nullptr;
-  }
   void SetUp() override {
-    LASTBIT_REQUIRE_MODEL(path());
+    RealGemmaSuite::SetUp();
+    if (IsSkipped()) return;
     expected_ = nlohmann::json::parse(read_test_file(data_path("hashes.json"))).at("files").at("gemma-3-270m-q4_k_m.gguf").at("highest").at("text700");
     // The text with its <bos>, then the text without it again and again.
     const auto text = read_safetensors_fixture(data_path("gguf/real_gemma.expected.safetensors")).at("text_ids").values<std::int64_t>();
@@ -30,8 +24,6 @@ class RealMatrix : public ::testing::Test {
     while (tokens_.size() < 700) tokens_.insert(tokens_.end(), text.begin() + 1, text.end());
     tokens_.resize(700);
   }
-
-  static std::string path() { return model_path("gemma-3-270m-q4_k_m.gguf"); }
 
   void expect_hash(const Setting& setting, std::uint64_t passes) {
     if (!cpu::isa_supported(setting.isa)) {
@@ -46,7 +38,6 @@ class RealMatrix : public ::testing::Test {
         << setting_text(setting) << ": a thread never worked";
   }
 
-  static inline engine::Model* model_ = nullptr;
   std::string expected_;
   std::vector<std::int32_t> tokens_;
 };

@@ -118,7 +118,8 @@ TEST(Gemma3Family, RefusesValuesOutOfRange) {
       {"gemma3.context_length", 0},           {"gemma3.embedding_length", 0},        {"gemma3.block_count", 0},
       {"gemma3.block_count", 4294967295U},    {"gemma3.embedding_length", 4294967295U}, {"gemma3.attention.head_count", 0},
       {"gemma3.attention.head_count", 3},     {"gemma3.attention.head_count_kv", 0}, {"gemma3.attention.key_length", 0},
-      {"gemma3.attention.key_length", 5},     {"gemma3.attention.value_length", 8},  {"gemma3.attention.sliding_window", 0},
+      {"gemma3.attention.key_length", 5},     {"gemma3.attention.key_length", 1U << 20},
+      {"gemma3.attention.value_length", 8},  {"gemma3.attention.sliding_window", 0},
       {"gemma3.rope.dimension_count", 2},     {"gemma3.vocab_size", 263},            {"gemma3.attention.sliding_window_pattern", 0},
       {"gemma3.attention.head_count_kv", 4294967295U}, {"gemma3.context_length", 4294967295U}, {"gemma3.feed_forward_length", 0}};
   for (const auto& [key, value] : cases) {
