@@ -43,12 +43,13 @@ int exit_code(ErrorKind kind) {
   return kExitEnvironment;
 }
 
-std::string footer() {
+constexpr const char* kFooter =
+    "Environment: LASTBIT_ISA=scalar|avx2|avx512 forces an instruction set, LASTBIT_PRECISION the precision policy.\n"
+    "Exit codes: 0 done, 2 wrong usage, 3 input refused, 4 environment failed, 130 interrupted.";
+
+std::string later_commands() {
   std::string text = "Commands of later versions:";
   for (const LaterCommand& command : kLaterCommands) text += fmt::format(" {}", command.name);
-  text +=
-      "\n\nEnvironment: LASTBIT_ISA=scalar|avx2|avx512 forces an instruction set, LASTBIT_PRECISION the precision policy."
-      "\nExit codes: 0 done, 2 wrong usage, 3 input refused, 4 environment failed, 130 interrupted.";
   return text;
 }
 
@@ -74,9 +75,10 @@ int parse_and_run(int argc, char** argv) {
   CLI::App application{"lastbit: the answer is a function of the checkpoint and the request, to the last bit", "lastbit"};
   application.set_version_flag("--version", fmt::format("lastbit {} (arithmetic {})", kVersion, kArithmeticVersion));
   application.require_subcommand(1);
-  application.footer(footer());
+  application.footer(kFooter);  // subcommands inherit it
   CommandRun run;
   add_commands(application, run);
+  application.footer(fmt::format("{}\n\n{}", later_commands(), kFooter));
   try {
     application.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
