@@ -23,6 +23,7 @@ fi
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-second_deadlock_stack=1}
+export LASTBIT_TEST_SMALL=1
 results=$build/test-results
 rm -rf "$results"
 mkdir -p "$results"

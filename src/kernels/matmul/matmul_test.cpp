@@ -264,8 +264,9 @@ TEST_F(Matmul, EverySetGivesTheContractsBitsOnOddShapesOfEveryType) {
   for (const ElementType type : kTypes) {
     for (const std::size_t inputs : odd_input_sizes(type)) {
       for (const std::size_t outputs : kOddSizes) {
-        constexpr std::size_t kEnough = std::size_t{1} << 19;  // both sizes above 1000 at once show nothing more
-        if (outputs * inputs > kEnough && outputs > 5 && inputs > 256) continue;
+        // Both sizes above 1000 at once show nothing more.
+        const std::size_t enough = std::size_t{1} << (test::small_tests() ? 15 : 19);
+        if (outputs * inputs > enough && outputs > 5 && inputs > 256) continue;
         const std::size_t rows = kRows[turn++ % std::size(kRows)];
         const Case one_case(type, {outputs, inputs, rows}, Data::ordinary, turn % 2 == 0, random_);
         expect_every_set_matches(one_case, outputs * inputs * rows <= 20000);
@@ -277,7 +278,7 @@ TEST_F(Matmul, EverySetGivesTheContractsBitsOnOddShapesOfEveryType) {
 
 TEST_F(Matmul, EverySetGivesTheContractsBitsForEveryNumberOfRows) {
   for (const ElementType type : kTypes) {
-    for (std::size_t rows = 1; rows <= 33; ++rows) {
+    for (std::size_t rows = 1; rows <= 33; rows += test::small_tests() ? 4 : 1) {
       const Case one_case(type, {70, 256, rows}, Data::ordinary, false, random_);
       expect_every_set_matches(one_case, rows == 3 || rows == 17);
       if (HasFailure()) return;
