@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "base/error.hpp"
@@ -31,10 +32,15 @@ class Descriptor {
 
 std::string system_message() { return std::strerror(errno); }
 
+/// A pattern for mkostemp in the folder of the path. Not the path's own name with an ending: it may be as long as names can be.
+std::string temporary_pattern(const std::string& path) {
+  return (std::filesystem::path(path).parent_path() / ".lastbit-XXXXXX").string();
+}
+
 }  // namespace
 
 MappedFile::MappedFile(const std::string& path) : path_(path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe must not keep us waiting
   if (file.value() < 0) throw_input(fmt::format("{}: cannot open: {}", path, system_message()));
   struct stat status {};
   if (::fstat(file.value(), &status) != 0) throw_input(fmt::format("{}: cannot read its size: {}", path, system_message()));
@@ -83,20 +89,24 @@ std::string read_file(const std::string& path, std::uint64_t limit) {
   }
 }
 
-AtomicFileWriter::AtomicFileWriter(const std::string& path) : path_(path), temporary_path_(path + ".XXXXXX") {
+AtomicFileWriter::AtomicFileWriter(const std::string& path) : path_(path) {
+  std::error_code missing;
+  if (const auto target = std::filesystem::canonical(path, missing); !missing) path_ = target.string();
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     throw_environment(fmt::format("{}: exists and is not a regular file", path));
   }
+  const std::string folder = std::filesystem::path(path_).parent_path().string();
+  descriptor_ = ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (descriptor_ >= 0) return;
+  temporary_path_ = temporary_pattern(path_);
   descriptor_ = ::mkostemp(temporary_path_.data(), O_CLOEXEC);
   if (descriptor_ < 0) throw_environment(fmt::format("{}: cannot create: {}", path, system_message()));
 }
 
 AtomicFileWriter::~AtomicFileWriter() {
-  if (descriptor_ >= 0) {
-    ::close(descriptor_);
-    ::unlink(temporary_path_.c_str());
-  }
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_path_.empty()) ::unlink(temporary_path_.c_str());
 }
 
 void AtomicFileWriter::write(const void* data, std::size_t size) {
@@ -110,14 +120,36 @@ void AtomicFileWriter::write(const void* data, std::size_t size) {
   }
 }
 
+/// Gives the nameless file a name beside its destination: linking cannot replace a file, renaming can.
+void AtomicFileWriter::name_temporary() {
+  const std::string open_file = fmt::format("/proc/self/fd/{}", descriptor_);
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    std::string candidate = temporary_pattern(path_);
+    const int reserved = ::mkostemp(candidate.data(), O_CLOEXEC);  // a name that is free; linking needs it gone again
+    if (reserved < 0) break;
+    ::close(reserved);
+    ::unlink(candidate.c_str());
+    if (::linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, candidate.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      temporary_path_ = candidate;
+      return;
+    }
+    if (errno != EEXIST) break;
+  }
+  throw_environment(fmt::format("{}: cannot create: {}", path_, system_message()));
+}
+
 void AtomicFileWriter::commit() {
+  struct stat existing {};
   const mode_t mask = ::umask(0);
   ::umask(mask);
-  ::fchmod(descriptor_, 0666 & ~mask);  // mkostemp gives 0600; a result file gets the usual permissions
+  // The temporary file is private while it is written; the result gets the permissions it had, or the usual ones.
+  ::fchmod(descriptor_, ::stat(path_.c_str(), &existing) == 0 ? existing.st_mode & 07777 : 0666 & ~mask);
   if (::fsync(descriptor_) != 0) throw_environment(fmt::format("{}: cannot flush: {}", path_, system_message()));
+  if (temporary_path_.empty()) name_temporary();
   if (::rename(temporary_path_.c_str(), path_.c_str()) != 0) {
     throw_environment(fmt::format("{}: cannot rename into place: {}", path_, system_message()));
   }
+  temporary_path_.clear();
   ::close(std::exchange(descriptor_, -1));
 }
 

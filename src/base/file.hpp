@@ -32,7 +32,9 @@ class MappedFile {
 std::string read_file(const std::string& path, std::uint64_t limit);
 
 /// Writes a file so that a reader sees the old content or the whole new one: a temporary file in the same folder, fsync,
-/// rename. The destructor removes the temporary file unless commit() succeeded. Errors are ErrorKind::environment.
+/// rename. Where the file system can do it (O_TMPFILE) the temporary file has no name until commit(), so that nothing is left
+/// behind however the process ends; elsewhere the destructor removes it unless commit() succeeded. An existing file keeps its
+/// permissions, a symbolic link stays one and its target is replaced. Errors are ErrorKind::environment.
 class AtomicFileWriter {
  public:
   explicit AtomicFileWriter(const std::string& path);
@@ -44,8 +46,10 @@ class AtomicFileWriter {
   void commit();
 
  private:
-  std::string path_;
-  std::string temporary_path_;
+  void name_temporary();
+
+  std::string path_;            // links followed
+  std::string temporary_path_;  // empty: the temporary file has no name
   int descriptor_ = -1;
 };
 

@@ -1,8 +1,10 @@
 #include "base/thread_pool.hpp"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <exception>
+#include <system_error>
 #include <utility>
 
 #include "base/error.hpp"
@@ -37,10 +39,21 @@ bool spin_until(const Ready& ready) {
 ThreadPool::ThreadPool(int threads) {
   if (threads < 1) throw_usage("a thread pool needs at least one thread");
   executed_ = std::make_unique<Counter[]>(static_cast<std::size_t>(threads));
-  for (int worker = 1; worker < threads; ++worker) workers_.emplace_back([this, worker] { worker_loop(worker); });
+  try {
+    for (int worker = 1; worker < threads; ++worker) workers_.emplace_back([this, worker] { worker_loop(worker); });
+  } catch (const std::system_error& error) {
+    const std::size_t started = workers_.size();
+    stop_workers();
+    throw_environment(fmt::format("cannot start thread {} of {}: {} (fewer: --threads N)", started + 2, threads, error.code().message()));
+  } catch (...) {
+    stop_workers();
+    throw;
+  }
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::~ThreadPool() { stop_workers(); }
+
+void ThreadPool::stop_workers() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;

@@ -36,6 +36,7 @@ class ThreadPool {
   struct alignas(64) Counter {
     std::atomic<std::uint64_t> value{0};
   };
+  void stop_workers();
   void worker_loop(int worker);
   void take_tasks(int worker);
   void record_failure();

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <new>
+#include <sstream>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "base/floating_point_state.hpp"
+#include "base/quoted_text.hpp"
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "lastbit/version.hpp"
 
 namespace lastbit::cli {
@@ -26,6 +29,14 @@ struct LaterCommand {
 constexpr LaterCommand kLaterCommands[] = {
 #define LASTBIT_COMMAND(name)
 #define LASTBIT_LATER_COMMAND(name, purpose) {#name, purpose},
+#include "cli/commands.def"
+#undef LASTBIT_COMMAND
+#undef LASTBIT_LATER_COMMAND
+};
+
+constexpr const char* kCommands[] = {
+#define LASTBIT_COMMAND(name) #name,
+#define LASTBIT_LATER_COMMAND(name, purpose)
 #include "cli/commands.def"
 #undef LASTBIT_COMMAND
 #undef LASTBIT_LATER_COMMAND
@@ -53,13 +64,18 @@ std::string later_commands() {
   return text;
 }
 
-void refuse_later_command(int argc, char** argv) {
-  if (argc < 2) return;
+void refuse_unknown_command(int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-' || argv[1][0] == '\0') return;
+  const std::string_view name = argv[1];
   for (const LaterCommand& command : kLaterCommands) {
-    if (std::string_view(argv[1]) == command.name) {
-      throw_usage(fmt::format("the command {} ({}) comes in a later version", command.name, command.purpose));
-    }
+    if (name == command.name) throw_usage(fmt::format("the command {} ({}) comes in a later version", command.name, command.purpose));
   }
+  std::string known;
+  for (const char* command : kCommands) {
+    if (name == command) return;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", command);
+  }
+  throw_usage(fmt::format("the command {} is unknown (known: {}; lastbit --help)", quoted_text(name), known));
 }
 
 void add_commands(CLI::App& application, CommandRun& run) {
@@ -71,7 +87,7 @@ void add_commands(CLI::App& application, CommandRun& run) {
 }
 
 int parse_and_run(int argc, char** argv) {
-  refuse_later_command(argc, argv);
+  refuse_unknown_command(argc, argv);
   CLI::App application{"lastbit: the answer is a function of the checkpoint and the request, to the last bit", "lastbit"};
   application.set_version_flag("--version", fmt::format("lastbit {} (arithmetic {})", kVersion, kArithmeticVersion));
   application.require_subcommand(1);
@@ -82,9 +98,17 @@ int parse_and_run(int argc, char** argv) {
   try {
     application.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return application.exit(error, std::cout, std::cerr) == 0 ? 0 : kExitUsage;
+    std::ostringstream results;
+    std::ostringstream messages;
+    const int code = application.exit(error, results, messages);
+    write_message(messages.str());
+    write_result(results.str());
+    flush_results();
+    return code == 0 ? 0 : kExitUsage;
   }
-  return run();
+  const int code = run();
+  flush_results();
+  return code;
 }
 
 }  // namespace
@@ -100,16 +124,17 @@ void add_later_flags(CLI::App& command, std::initializer_list<const char*> flags
 
 int run_application(int argc, char** argv) {
   const FloatingPointScope floating_point;
+  reserve_standard_streams();
   try {
     return parse_and_run(argc, argv);
   } catch (const Error& error) {
-    fmt::print(stderr, "lastbit: {}\n", error.what());
+    write_message(fmt::format("lastbit: {}\n", error.what()));
     return exit_code(error.kind());
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "lastbit: out of memory\n");
+    write_message("lastbit: out of memory\n");
     return kExitEnvironment;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "lastbit: internal error: {}\n", error.what());
+    write_message(fmt::format("lastbit: internal error: {}\n", error.what()));
     return kExitEnvironment;
   }
 }

@@ -5,7 +5,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/quoted_text.hpp"
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "engine/precision_policy.hpp"
 #include "families/describe.hpp"
@@ -65,31 +67,39 @@ nlohmann::ordered_json inspection_json(const Inspection& inspection) {
   return json;
 }
 
-void print_decisions(const std::vector<Decision>& decisions) {
-  for (const Decision& decision : decisions) fmt::print("  {:<34} {:<28} {}\n", decision.name, decision.value, decision.source);
+std::string decisions_text(const std::vector<Decision>& decisions) {
+  std::string text;
+  for (const Decision& decision : decisions) {
+    text += fmt::format("  {:<34} {:<28} {}\n", printable(decision.name), printable(decision.value), printable(decision.source));
+  }
+  return text;
 }
 
-void print_inspection(const Inspection& inspection, bool tensors) {
-  const formats::GgufFile& file = inspection.file;
-  fmt::print("{}: GGUF version {}, {}, {} keys, {} tensors\n", file.path(), file.version(), bytes_text(file.size()), file.keys().size(),
-             file.tensors().all().size());
-  fmt::print("family: {} ({}), {:.1f} M parameters, {}\n", inspection.description.family->architecture, inspection.description.family->title,
-             static_cast<double>(parameter_count(file)) * 1e-6, tensor_types_text(file));
-  fmt::print("policy: {}: {} ({})\n", inspection.policy.name(), inspection.policy.fields(), inspection.policy.reason);
-  fmt::print("\ndecisions (name, value, where it came from)\n");
-  print_decisions(inspection.description.decisions);
-  fmt::print("\ntokenizer: {}, {} pieces\n", inspection.tokenizer->kind(), inspection.tokenizer->vocabulary_size());
-  print_decisions(inspection.tokenizer->decisions());
-  fmt::print("\nwithout influence on the answer:");
-  for (const std::string& key : inspection.description.inert_keys) fmt::print(" {}", key);
-  fmt::print("\n");
-  for (const std::string& name : inspection.description.overlooked) fmt::print("overlooked (--allow-unknown): {}\n", name);
-  if (!tensors) return;
-  fmt::print("\ntensors (name, type, shape, bytes, offset)\n");
+std::string tensors_text(const formats::GgufFile& file) {
+  std::string text = "\ntensors (name, type, shape, bytes, offset)\n";
   for (const formats::TensorView& tensor : file.tensors().all()) {
-    fmt::print("  {:<40} {:<5} {:<16} {:>12} {:>12}\n", tensor.name, numerics::element_type_info(tensor.type).name,
-               formats::shape_text(tensor.shape), tensor.data.size(), tensor.file_offset);
+    text += fmt::format("  {:<40} {:<5} {:<16} {:>12} {:>12}\n", printable(tensor.name), numerics::element_type_info(tensor.type).name,
+                        formats::shape_text(tensor.shape), tensor.data.size(), tensor.file_offset);
   }
+  return text;
+}
+
+std::string inspection_text(const Inspection& inspection) {
+  const formats::GgufFile& file = inspection.file;
+  const families::Description& description = inspection.description;
+  std::string text = fmt::format("{}: GGUF version {}, {}, {} keys, {} tensors\n", printable(file.path()), file.version(),
+                                 bytes_text(file.size()), file.keys().size(), file.tensors().all().size());
+  text += fmt::format("family: {} ({}), {:.1f} M parameters, {}\n", description.family->architecture, description.family->title,
+                      static_cast<double>(parameter_count(file)) * 1e-6, tensor_types_text(file));
+  text += fmt::format("policy: {}: {} ({})\n", inspection.policy.name(), inspection.policy.fields(), inspection.policy.reason);
+  text += "\ndecisions (name, value, where it came from)\n" + decisions_text(description.decisions);
+  text += fmt::format("\ntokenizer: {}, {} pieces\n", inspection.tokenizer->kind(), inspection.tokenizer->vocabulary_size());
+  text += decisions_text(inspection.tokenizer->decisions());
+  text += "\nwithout influence on the answer:";
+  for (const std::string& key : description.inert_keys) text += " " + printable(key);
+  text += "\n";
+  for (const std::string& name : description.overlooked) text += fmt::format("overlooked (--allow-unknown): {}\n", quoted_text(name));
+  return text;
 }
 
 int inspect(const Options& options) {
@@ -97,9 +107,9 @@ int inspect(const Options& options) {
   inspection.description = families::describe(inspection.file, {options.allow_unknown});
   inspection.tokenizer = text::load_tokenizer(inspection.file, options.allow_unknown);
   if (options.json) {
-    fmt::print("{}\n", inspection_json(inspection).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    write_result(inspection_json(inspection).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else {
-    print_inspection(inspection, options.tensors);
+    write_result(inspection_text(inspection) + (options.tensors ? tensors_text(inspection.file) : ""));
   }
   return 0;
 }
@@ -111,7 +121,7 @@ void add_inspect_command(CLI::App& application, CommandRun& run) {
   auto options = std::make_shared<Options>();
   command->add_option("model", options->model, "Checkpoint: a GGUF file")->required()->type_name("MODEL");
   command->add_option("--precision", options->precision, "Precision policy to report")->type_name("P");
-  command->add_option("--allow-unknown", options->allow_unknown, "Overlook an unknown key or tensor (repeatable)")->type_name("KEY")->allow_extra_args(false);
+  command->add_option("--allow-unknown", options->allow_unknown, "Overlook an unknown key or tensor (repeatable)")->type_name("NAME")->allow_extra_args(false);
   command->add_flag("--tensors", options->tensors, "List every tensor (always in --json)");
   command->add_flag("--json", options->json, "Print one JSON object");
   add_later_flags(*command, {"--set", "--rounding"});

@@ -2,14 +2,18 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/error.hpp"
 #include "base/sha256.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/model_options.hpp"
+#include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "engine/generation.hpp"
 #include "formats/safetensors/writer.hpp"
@@ -28,55 +32,93 @@ struct Options {
   bool json = false;
 };
 
-struct Interrupted {};
+/// Hashes the logits as they come, writes them where a file is asked for, and counts those that are NaN.
+class LogitsReceiver {
+ public:
+  LogitsReceiver(const Options& options, std::size_t positions, std::size_t vocabulary) : vocabulary_(vocabulary) {
+    if (!options.output) return;
+    const std::uint64_t bytes = static_cast<std::uint64_t>(positions) * vocabulary * sizeof(float);
+    writer_.emplace(*options.output, std::vector<formats::SafetensorsEntry>{{"logits", "F32", {positions, vocabulary}, bytes}});
+  }
 
-nlohmann::ordered_json result_json(const LoadedModel& loaded, const std::string& hash, const std::vector<text::TokenId>& tokens) {
+  void take(std::size_t rows, const float* values) {
+    const std::size_t count = rows * vocabulary_;
+    hash_.update(values, count * sizeof(float));
+    if (writer_) writer_->write(values, count * sizeof(float));
+    for (std::size_t i = 0; i < count; ++i) nan_count_ += std::isnan(values[i]) ? 1 : 0;
+  }
+
+  /// The file is in place after this.
+  std::string finish() {
+    if (writer_) writer_->commit();
+    return hash_.finish();
+  }
+  std::uint64_t nan_count() const { return nan_count_; }
+
+ private:
+  std::size_t vocabulary_;
+  Sha256 hash_;
+  std::optional<formats::SafetensorsWriter> writer_;
+  std::uint64_t nan_count_ = 0;
+};
+
+nlohmann::ordered_json result_json(const LoadedModel& loaded, const std::string& hash, const std::vector<text::TokenId>& tokens,
+                                   std::uint64_t nan_count) {
   const engine::Model& model = *loaded.model;
   nlohmann::ordered_json result;
   result["sha256"] = hash;
   result["shape"] = {tokens.size(), model.config().vocabulary_size};
   result["dtype"] = "F32";
+  result["nan_count"] = nan_count;
   result["prompt_tokens"] = tokens;
-  result["run"] = {{"model", model.file().path()},
+  result["run"] = {{"version", kVersion},
+                   {"arithmetic", kArithmeticVersion},
+                   {"model", model.file().path()},
+                   {"family", model.description().family->architecture},
                    {"policy", model.policy().fields()},
+                   {"policy_reason", model.policy().reason},
                    {"isa", cpu::isa_name(loaded.execution->isa())},
                    {"threads", loaded.execution->pool().threads()},
-                   {"arithmetic", kArithmeticVersion}};
+                   {"processor", cpu::processor_name()}};
   return result;
 }
 
+void check_output(const Options& options) {
+  if (!options.output) return;
+  if (options.output->empty()) throw_usage("--out: the path is empty");
+  std::error_code ignored;
+  if (std::filesystem::equivalent(*options.output, options.model.model, ignored)) {
+    throw_usage(fmt::format("--out: {} is the checkpoint itself", *options.output));
+  }
+}
+
 int logits(const Options& options) {
+  check_output(options);
   const std::atomic<bool>& interrupted = watch_interrupts();
   const LoadedModel loaded = load_model(options.model);
   const std::vector<text::TokenId> tokens = prompt_tokens(options.prompt, loaded.model->tokenizer(), options.special);
   print_header(loaded);
-  const std::size_t vocabulary = loaded.model->config().vocabulary_size;
-  std::optional<formats::SafetensorsWriter> writer;
-  const std::vector<std::uint64_t> shape{tokens.size(), vocabulary};
-  if (options.output) writer.emplace(*options.output, std::vector<formats::SafetensorsEntry>{{"logits", "F32", shape, tokens.size() * vocabulary * sizeof(float)}});
-  Sha256 hash;
+  LogitsReceiver receiver(options, tokens.size(), loaded.model->config().vocabulary_size);
   engine::Sequence sequence(loaded.engine->pages());
+  loaded.engine->watch(&interrupted);
   ProgressLine progress("reading");
   try {
     engine::read_prompt(
         *loaded.engine, sequence, tokens, parse_chunk(options.model.chunk), engine::LogitsOf::all,
-        [&](std::size_t, std::size_t, std::size_t rows, const float* values) {
-          hash.update(values, rows * vocabulary * sizeof(float));
-          if (writer) writer->write(values, rows * vocabulary * sizeof(float));
-          if (interrupted.load()) throw Interrupted{};
-        },
+        [&](std::size_t, std::size_t, std::size_t rows, const float* values) { receiver.take(rows, values); },
         [&](std::size_t done, std::size_t total) { progress.update(done, total, "tokens"); });
-  } catch (const Interrupted&) {
+  } catch (const engine::Interrupted&) {
     return kExitInterrupted;
   }
   progress.clear();
-  if (writer) writer->commit();
-  const std::string digest = hash.finish();
-  if (options.json) {
-    fmt::print("{}\n", result_json(loaded, digest, tokens).dump());
-  } else {
-    fmt::print("{}\n", digest);
+  const std::string digest = receiver.finish();
+  if (receiver.nan_count() > 0) {
+    write_message(fmt::format("  warning  {} logits are NaN: the checkpoint computes no answer there\n", receiver.nan_count()));
   }
+  const std::string result =
+      options.json ? result_json(loaded, digest, tokens, receiver.nan_count()).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+                   : digest;
+  write_result(result + "\n");
   return 0;
 }
 

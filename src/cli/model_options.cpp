@@ -5,10 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <chrono>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/quoted_text.hpp"
 #include "cli/command.hpp"
 #include "cli/report.hpp"
 
@@ -16,13 +18,8 @@ namespace lastbit::cli {
 namespace {
 
 constexpr int kMostThreads = 1024;
+constexpr std::size_t kLargestTokenId = std::numeric_limits<text::TokenId>::max();
 constexpr std::uint64_t kLargestTokensFile = std::uint64_t{1} << 28;
-
-template <class Integer>
-bool parse_integer(std::string_view text, Integer& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
 
 std::vector<text::TokenId> parse_token_list(std::string_view text) {
   std::vector<text::TokenId> tokens;
@@ -31,25 +28,31 @@ std::vector<text::TokenId> parse_token_list(std::string_view text) {
     std::string_view item = text.substr(0, comma);
     while (!item.empty() && item.front() == ' ') item.remove_prefix(1);
     while (!item.empty() && item.back() == ' ') item.remove_suffix(1);
-    text::TokenId id = 0;
-    if (!parse_integer(item, id)) throw_usage(fmt::format("--tokens: \"{}\" is not a token id (form: 2,651,9122)", item));
-    tokens.push_back(id);
+    std::size_t id = 0;
+    if (!parse_whole_number(item, id) || id > kLargestTokenId) {
+      throw_usage(fmt::format("--tokens: {} is not a token id (form: 2,651,9122)", quoted_text(item)));
+    }
+    tokens.push_back(static_cast<text::TokenId>(id));
     if (comma == std::string_view::npos) return tokens;
     text.remove_prefix(comma + 1);
   }
 }
 
 std::vector<text::TokenId> read_tokens_file(const std::string& path) {
+  const std::string content = read_file(path, kLargestTokensFile);
+  if (const std::size_t nul = content.find('\0'); nul != std::string::npos) {  // the parser would stop there
+    throw_input(fmt::format("{}: is not JSON, at byte {} (a NUL byte)", path, nul + 1));
+  }
   nlohmann::json document;
   try {
-    document = nlohmann::json::parse(read_file(path, kLargestTokensFile));
+    document = nlohmann::json::parse(content);
   } catch (const nlohmann::json::parse_error& error) {
     throw_input(fmt::format("{}: is not JSON, at byte {} (wanted: one array of token ids)", path, error.byte));
   }
   if (!document.is_array()) throw_input(fmt::format("{}: holds a JSON {}, wanted: one array of token ids", path, document.type_name()));
   std::vector<text::TokenId> tokens;
   for (const nlohmann::json& item : document) {
-    const bool fits = item.is_number_integer() && item >= 0 && item <= std::numeric_limits<text::TokenId>::max();
+    const bool fits = item.is_number_integer() && item >= 0 && item <= kLargestTokenId;
     if (!fits) throw_input(fmt::format("{}: element {} is not a token id", path, tokens.size()));
     tokens.push_back(item.get<text::TokenId>());
   }
@@ -66,7 +69,7 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
   command.add_option("--chunk", options.chunk, "Prompt tokens read in one pass, or all; the answer does not depend on it")
       ->capture_default_str()->type_name("N|all");
   command.add_option("--allow-unknown", options.allow_unknown, "Overlook an unknown key or tensor of the checkpoint (repeatable)")
-      ->type_name("KEY")->allow_extra_args(false);
+      ->type_name("NAME")->allow_extra_args(false);
   add_later_flags(command, {"--rounding", "--set"});
 }
 
@@ -99,10 +102,15 @@ LoadedModel load_model(const ModelOptions& options) {
 std::size_t parse_chunk(const std::string& text) {
   if (text == "all") return 0;
   std::size_t chunk = 0;
-  if (!parse_integer(std::string_view(text), chunk) || chunk == 0) {
-    throw_usage(fmt::format("--chunk: \"{}\" is neither a positive number nor all", text));
+  if (!parse_whole_number(text, chunk) || chunk == 0) {
+    throw_usage(fmt::format("--chunk: {} is neither a positive number nor all", quoted_text(text)));
   }
   return chunk;
+}
+
+bool parse_whole_number(std::string_view text, std::size_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
 }
 
 std::vector<text::TokenId> prompt_tokens(const PromptOptions& options, const text::Tokenizer& tokenizer, bool parse_special) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "blocks/execution.hpp"
@@ -49,6 +50,9 @@ LoadedModel load_model(const ModelOptions& options);
 
 /// Tokens at a time (0: all), from "N" or "all"; anything else is ErrorKind::usage.
 std::size_t parse_chunk(const std::string& text);
+
+/// A whole decimal number and nothing else; false otherwise.
+bool parse_whole_number(std::string_view text, std::size_t& value);
 
 /// The ids of the prompt. Text is encoded as plain text (control tokens only with parse_special), with what the checkpoint adds
 /// around it; ids are taken as they are. ErrorKind::usage for a malformed --tokens, ErrorKind::input for a malformed file.

@@ -8,6 +8,8 @@
 #include <map>
 #include <vector>
 
+#include "base/quoted_text.hpp"
+#include "cli/output.hpp"
 #include "lastbit/version.hpp"
 
 namespace lastbit::cli {
@@ -18,15 +20,13 @@ ProgressLine::~ProgressLine() { clear(); }
 
 void ProgressLine::update(std::size_t done, std::size_t total, std::string_view unit) {
   if (!terminal_) return;
-  fmt::print(stderr, "\r\033[K{} {} of {} {}", label_, done, total, unit);
-  std::fflush(stderr);
+  write_message(fmt::format("\r\033[K{} {} of {} {}", label_, done, total, unit));
   shown_ = true;
 }
 
 void ProgressLine::clear() {
   if (!shown_) return;
-  fmt::print(stderr, "\r\033[K");
-  std::fflush(stderr);
+  write_message("\r\033[K");
   shown_ = false;
 }
 
@@ -62,15 +62,17 @@ void print_header(const LoadedModel& loaded) {
   const engine::Model& model = *loaded.model;
   const engine::PrecisionPolicy& policy = model.policy();
   blocks::Execution& execution = *loaded.execution;
-  fmt::print(stderr, "lastbit {} (arithmetic {})\n", kVersion, kArithmeticVersion);
-  fmt::print(stderr, "  model    {}: {}, {:.1f} M parameters, {}\n", model.file().path(), model.description().family->title,
-             static_cast<double>(parameter_count(model.file())) * 1e-6, tensor_types_text(model.file()));
-  fmt::print(stderr, "  policy   {}: {} ({})\n", policy.name(), policy.fields(), policy.reason);
-  fmt::print(stderr, "  machine  {}, instruction set {}, {} thread{}\n", cpu::processor_name(), cpu::isa_name(execution.isa()),
-             execution.pool().threads(), execution.pool().threads() == 1 ? "" : "s");
+  const int threads = execution.pool().threads();
+  std::string header = fmt::format("lastbit {} (arithmetic {})\n", kVersion, kArithmeticVersion);
+  header += fmt::format("  model    {}: {}, {:.1f} M parameters, {}\n", printable(model.file().path()), model.description().family->title,
+                        static_cast<double>(parameter_count(model.file())) * 1e-6, tensor_types_text(model.file()));
+  header += fmt::format("  policy   {}: {} ({})\n", policy.name(), policy.fields(), policy.reason);
+  header += fmt::format("  machine  {}, instruction set {}, {} thread{}\n", cpu::processor_name(), cpu::isa_name(execution.isa()),
+                        threads, threads == 1 ? "" : "s");
   for (const std::string& name : model.description().overlooked) {
-    fmt::print(stderr, "  warning  {} is unknown and was overlooked (--allow-unknown)\n", name);
+    header += fmt::format("  warning  {} is unknown and was overlooked (--allow-unknown)\n", quoted_text(name));
   }
+  write_message(header);
 }
 
 std::uint64_t peak_memory_bytes() {

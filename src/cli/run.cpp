@@ -2,15 +2,17 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/error.hpp"
+#include "base/quoted_text.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/model_options.hpp"
+#include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "engine/generation.hpp"
 #include "kernels/machine_peaks/machine_peaks.hpp"
@@ -25,8 +27,8 @@ using engine::PhaseStatistics;
 struct Options {
   ModelOptions model;
   PromptOptions prompt;
-  long long max_tokens = 32;
-  double temperature = 0.0;
+  std::string max_tokens = "32";
+  std::string temperature = "0";
   bool ignore_end = false;
   bool special = false;
   bool timings = false;
@@ -64,19 +66,23 @@ Report make_report(const LoadedModel& loaded, const GenerationResult& result, bo
   return report;
 }
 
+std::string share_text(double rate, double peak, std::string_view unit, std::string_view what) {
+  return fmt::format("{:.1f} {}, {:.0f} % of this machine's measured {:.1f} ({}, same threads)\n", rate * 1e-9, unit, 100.0 * rate / peak,
+                     peak * 1e-9, what);
+}
+
 void print_summary(const GenerationResult& result, const Report& report) {
-  fmt::print(stderr, "  load     {:.2f} s, first token {:.3f} s after that, peak memory {}\n", report.load_seconds,
-             report.first_token_seconds, bytes_text(report.peak_memory));
-  fmt::print(stderr, "  prefill  {} tokens, {:.1f} tokens/s\n", result.prefill.tokens, report.prefill_rate);
-  fmt::print(stderr, "  decode   {} tokens, {:.1f} tokens/s ({})\n", result.decode.tokens, report.decode_rate,
-             engine::finish_reason_name(result.reason));
-  if (!report.peaks) return;
-  fmt::print(stderr, "  products of the prefill: {:.1f} GFLOP/s, {:.0f} % of this machine's measured {:.1f} (float32 fma, same threads)\n",
-             report.prefill_operations_rate * 1e-9, 100.0 * report.prefill_operations_rate / report.peaks->flops_per_second,
-             report.peaks->flops_per_second * 1e-9);
-  fmt::print(stderr, "  bytes of the decode: {:.1f} GB/s, {:.0f} % of this machine's measured {:.1f} (read, same threads)\n",
-             report.decode_bytes_rate * 1e-9, 100.0 * report.decode_bytes_rate / report.peaks->read_bytes_per_second,
-             report.peaks->read_bytes_per_second * 1e-9);
+  std::string text = fmt::format("  load     {:.2f} s, first token {:.3f} s after that, peak memory {}\n", report.load_seconds,
+                                 report.first_token_seconds, bytes_text(report.peak_memory));
+  text += fmt::format("  prefill  {} tokens, {:.1f} tokens/s\n", result.prefill.tokens, report.prefill_rate);
+  text += fmt::format("  decode   {} tokens, {:.1f} tokens/s ({})\n", result.decode.tokens, report.decode_rate,
+                      engine::finish_reason_name(result.reason));
+  if (report.peaks) {
+    text += "  products of the prefill: " +
+            share_text(report.prefill_operations_rate, report.peaks->flops_per_second, "GFLOP/s", "float32 fma");
+    text += "  bytes of the decode: " + share_text(report.decode_bytes_rate, report.peaks->read_bytes_per_second, "GB/s", "read");
+  }
+  write_message(text);
 }
 
 nlohmann::ordered_json phase_json(const PhaseStatistics& phase, double tokens_per_second) {
@@ -123,18 +129,23 @@ nlohmann::ordered_json result_json(const LoadedModel& loaded, const std::vector<
   return json;
 }
 
-void stream(const std::string& piece) {
-  std::fwrite(piece.data(), 1, piece.size(), stdout);
-  std::fflush(stdout);
+void check_temperature(const std::string& text) {
+  char* end = nullptr;
+  const double temperature = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0') throw_usage(fmt::format("--temp: {} is not a number", quoted_text(text)));
+  if (temperature != 0.0) throw_usage("--temp: this version decodes greedily (--temp 0); sampling comes in a later version");
 }
 
-void check_options(const Options& options) {
-  if (options.temperature != 0.0) throw_usage("--temp: this version decodes greedily (--temp 0); sampling comes in a later version");
-  if (options.max_tokens < 0) throw_usage("-n: the number of tokens must not be negative (-n -1 comes in a later version)");
+std::size_t parse_max_tokens(const std::string& text) {
+  if (text == "-1") throw_usage("-n -1 (no limit) comes in a later version");
+  std::size_t count = 0;
+  if (!parse_whole_number(text, count)) throw_usage(fmt::format("-n: {} is not a number of tokens", quoted_text(text)));
+  return count;
 }
 
 int run_model(const Options& options) {
-  check_options(options);
+  check_temperature(options.temperature);
+  const std::size_t max_tokens = parse_max_tokens(options.max_tokens);
   const std::atomic<bool>& interrupted = watch_interrupts();
   const LoadedModel loaded = load_model(options.model);
   const text::Tokenizer& tokenizer = loaded.model->tokenizer();
@@ -145,7 +156,7 @@ int run_model(const Options& options) {
   std::string text;
   const auto emit = [&](const std::string& piece) {
     text += piece;
-    if (!options.json) stream(piece);
+    if (!options.json) write_result(piece, true);
   };
   ProgressLine progress("reading the prompt:");
   engine::GenerationCallbacks callbacks;
@@ -158,15 +169,16 @@ int run_model(const Options& options) {
     }
   };
   callbacks.token = [&](text::TokenId id) { emit(decoder->push(id)); };
-  const engine::GenerationOptions generation{static_cast<std::size_t>(options.max_tokens), options.ignore_end, parse_chunk(options.model.chunk)};
+  const engine::GenerationOptions generation{max_tokens, options.ignore_end, parse_chunk(options.model.chunk)};
   const GenerationResult result = engine::generate_greedily(*loaded.engine, prompt, generation, callbacks);
   emit(decoder->finish());
 
   const Report report = make_report(loaded, result, options.timings);
   if (options.json) {
-    fmt::print("{}\n", result_json(loaded, prompt, text, result, report).dump());
+    const auto json = result_json(loaded, prompt, text, result, report);
+    write_result(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else {
-    stream("\n");
+    write_result("\n");
   }
   print_summary(result, report);
   return result.reason == engine::FinishReason::interrupted ? kExitInterrupted : 0;

@@ -18,7 +18,9 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/quoted_text.hpp"
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "formats/gguf/gguf.hpp"
 #include "text/base64.hpp"
 #include "text/tokenizer.hpp"
@@ -74,7 +76,8 @@ class Input {
  private:
   static constexpr std::size_t kLongestText = std::size_t{1} << 30;
   void check_read() {
-    if (stream().bad()) throw_input(fmt::format("{}: cannot read it", name_));
+    // Standard input is read through stdio, which keeps the error to itself.
+    if (stream().bad() || (is_standard_ && std::ferror(stdin) != 0)) throw_input(fmt::format("{}: cannot read it", name_));
   }
 
   std::string name_;
@@ -82,13 +85,7 @@ class Input {
   std::ifstream file_;
 };
 
-void write_line(std::string line, bool flush) {
-  line += '\n';
-  const bool written = std::fwrite(line.data(), 1, line.size(), stdout) == line.size();
-  if (!written || (flush && std::fflush(stdout) != 0)) {
-    throw_environment(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
-  }
-}
+void write_line(std::string line, bool flush) { write_result(line += '\n', flush); }
 
 std::string ids_line(const std::vector<text::TokenId>& ids) {
   std::string line = "[";
@@ -142,11 +139,12 @@ std::vector<text::TokenId> ids_of_row(const Json& row) {
 }
 
 std::string row_line(const text::Tokenizer& tokenizer, const std::string& line, const TokenizeOptions& options) {
+  if (line.find('\0') != std::string::npos) throw_input("is not a JSON row: it holds a NUL byte");
   Json row;
   try {
     row = Json::parse(line);
   } catch (const Json::exception& error) {
-    throw_input(fmt::format("is not a JSON row: {}", error.what()));
+    throw_input(fmt::format("is not a JSON row: {}", printable(error.what())));
   }
   if (!row.is_object()) throw_input(fmt::format("a row must be a JSON object, not {}", row.type_name()));
   return options.decode ? decode_line(tokenizer, ids_of_row(row), options)
@@ -178,9 +176,6 @@ int tokenize(const TokenizeOptions& options) {
     const std::string text = options.text ? *options.text : Input(*options.text_file).everything();
     write_line(encode_line(*tokenizer, text, options), false);
   }
-  if (std::fflush(stdout) != 0) {
-    throw_environment(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
-  }
   return 0;
 }
 
@@ -190,22 +185,24 @@ void add_tokenize_command(CLI::App& application, CommandRun& run) {
   CLI::App* command = application.add_subcommand(
       "tokenize", "Token ids of texts as JSON arrays, one a line; with --decode texts of token ids as JSON strings");
   const auto options = std::make_shared<TokenizeOptions>();
-  command->add_option("MODEL", options->model, "checkpoint (GGUF)")->required();
+  command->add_option("model", options->model, "Checkpoint: a GGUF file")->required()->type_name("MODEL");
 
-  CLI::Option_group* source = command->add_option_group("source", "where the texts come from");
-  source->add_option("--text", options->text, "this text");
-  source->add_option("--text-file", options->text_file, "the whole content of a file (-: standard input)");
+  CLI::Option_group* source = command->add_option_group("Source", "Where the texts come from (exactly one)");
+  source->add_option("--text", options->text, "This text")->type_name("TEXT");
+  source->add_option("--text-file", options->text_file, "The whole content of a file (-: standard input)")->type_name("FILE");
   CLI::Option* jsonl = source->add_option(
       "--jsonl", options->jsonl,
-      "rows {\"text\": ...} or {\"bytes_base64\": ...}; with --decode {\"ids\": [...]} (-: standard input)");
+      "Rows {\"text\": ...} or {\"bytes_base64\": ...}; with --decode {\"ids\": [...]} (-: standard input)");
+  jsonl->type_name("FILE");
   source->require_option(1);
 
   command->add_flag("--special", options->special,
-                    "recognise control tokens in texts; with --decode show them (otherwise they give nothing)");
-  command->add_flag("--no-bos", options->no_bos, "add nothing to a text (no bos, no eos)");
-  command->add_flag("--decode", options->decode, "token ids to texts")->needs(jsonl);
-  command->add_option("--allow-unknown", options->allow_unknown, "ignore this unknown tokenizer key of the checkpoint")
-      ->type_name("KEY");
+                    "Recognise control tokens in texts; with --decode show them (otherwise they give nothing)");
+  command->add_flag("--no-bos", options->no_bos, "Add nothing to a text (no bos, no eos)");
+  command->add_flag("--decode", options->decode, "Token ids to texts")->needs(jsonl);
+  command->add_option("--allow-unknown", options->allow_unknown, "Overlook an unknown tokenizer key of the checkpoint (repeatable)")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   command->callback([options, &run] { run = [options] { return tokenize(*options); }; });
 }
 

@@ -32,15 +32,20 @@ void Engine::check(std::span<const Span> spans) const {
     if (span.tokens.empty()) throw_input("there are no tokens to read");
     const std::size_t needed = span.sequence->length() + span.tokens.size();
     if (needed > config.context_length) {
-      throw_input(fmt::format("{} tokens do not fit in the model's context of {} positions", needed, config.context_length));
+      throw_input(fmt::format("{}: {} tokens do not fit in the model's context of {} positions", model_.file().path(), needed,
+                              config.context_length));
     }
     for (std::size_t i = 0; i < span.tokens.size(); ++i) {
       if (span.tokens[i] < 0 || static_cast<std::size_t>(span.tokens[i]) >= config.vocabulary_size) {
-        throw_input(fmt::format("token {} (number {} of the input) is outside the vocabulary of {}", span.tokens[i],
+        throw_input(fmt::format("{}: token {} (number {} of the input) is outside the vocabulary of {}", model_.file().path(), span.tokens[i],
                                 span.sequence->length() + i, config.vocabulary_size));
       }
     }
   }
+}
+
+void Engine::stop_if_interrupted() const {
+  if (interrupted_ != nullptr && interrupted_->load(std::memory_order_relaxed)) throw Interrupted{};
 }
 
 void Engine::reserve_buffers(std::size_t rows) {
@@ -80,14 +85,15 @@ void Engine::forward(std::span<const Span> spans, const LogitsSink& sink) {
   blocks::embed_tokens(config, model_.weights(), tokens_, hidden, execution_);
   blocks::prepare_rotary_angles(config, sequences, execution_);
   for (std::size_t layer = 0; layer < config.layers.size(); ++layer) {
+    stop_if_interrupted();
     const blocks::LayerWeights& weights = model_.weights().layers[layer];
     blocks::attention_block(config, weights, layer, sequences, rows, hidden, execution_);
     blocks::gated_mlp_block(config, weights, rows, hidden, execution_);
   }
   ++passes_;
   rows_read_ += rows;
-  for (const Span& span : spans) span.sequence->advance(span.tokens.size());
   give_logits(spans, sink);
+  for (const Span& span : spans) span.sequence->advance(span.tokens.size());
 }
 
 void Engine::give_logits(std::span<const Span> spans, const LogitsSink& sink) {
@@ -99,6 +105,7 @@ void Engine::give_logits(std::span<const Span> spans, const LogitsSink& sink) {
     const std::size_t count = spans[index].tokens.size();
     const std::size_t wanted = spans[index].logits == LogitsOf::none ? 0 : spans[index].logits == LogitsOf::last ? 1 : count;
     for (std::size_t done = 0; done < wanted;) {
+      stop_if_interrupted();
       const std::size_t rows = std::min(kLogitsBlock, wanted - done);
       const std::size_t first = count - wanted + done;
       grow(logits_, rows * config.vocabulary_size);

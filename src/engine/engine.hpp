@@ -1,6 +1,7 @@
 // The forward pass over a list of (sequence, span of tokens).
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,6 +13,9 @@
 #include "engine/model.hpp"
 
 namespace lastbit::engine {
+
+/// Thrown by a pass that was asked to stop (Engine::watch). The sequences are as they were before the pass.
+struct Interrupted {};
 
 enum class LogitsOf { none, last, all };
 
@@ -34,6 +38,9 @@ class Engine {
   /// or more tokens than the context holds; the sequences are unchanged then.
   void forward(std::span<const Span> spans, const LogitsSink& sink);
 
+  /// Passes look at this flag between layers and between blocks of logits, and throw Interrupted once it is set.
+  void watch(const std::atomic<bool>* interrupted) { interrupted_ = interrupted; }
+
   const Model& model() const { return model_; }
   blocks::Execution& execution() { return execution_; }
   PageAllocator& pages() { return pages_; }
@@ -44,6 +51,7 @@ class Engine {
 
  private:
   void check(std::span<const Span> spans) const;
+  void stop_if_interrupted() const;
   void reserve_buffers(std::size_t rows);
   void give_logits(std::span<const Span> spans, const LogitsSink& sink);
 
@@ -52,6 +60,7 @@ class Engine {
   PageAllocator pages_;
   std::vector<text::TokenId> tokens_;
   std::vector<float> logits_;
+  const std::atomic<bool>* interrupted_ = nullptr;
   std::uint64_t passes_ = 0;
   std::uint64_t rows_read_ = 0;
 };

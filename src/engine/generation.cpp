@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -46,13 +47,13 @@ std::uint64_t key_value_bytes(const blocks::DecoderConfig& config, std::size_t p
 
 }  // namespace
 
-text::TokenId greedy_token(std::span<const float> logits) {
+text::TokenId greedy_token(std::span<const float> logits, std::string_view place) {
   std::size_t best = 0;
   for (std::size_t i = 0; i < logits.size(); ++i) {
-    if (std::isnan(logits[i])) throw_input(fmt::format("the logit of token {} is NaN: the checkpoint computes no answer", i));
+    if (std::isnan(logits[i])) throw_input(fmt::format("{}: the logit of token {} is NaN: the checkpoint computes no answer", place, i));
     if (logits[i] > logits[best]) best = i;
   }
-  if (logits.empty() || logits[best] == -INFINITY) throw_input("no token has a logit above -Inf: the checkpoint computes no answer");
+  if (logits.empty() || logits[best] == -INFINITY) throw_input(fmt::format("{}: no token has a logit above -Inf: the checkpoint computes no answer", place));
   return static_cast<text::TokenId>(best);
 }
 
@@ -60,8 +61,8 @@ void read_prompt(Engine& engine, Sequence& sequence, std::span<const text::Token
                  const LogitsSink& sink, const PromptProgress& progress) {
   const std::size_t context = engine.model().config().context_length;
   if (sequence.length() + tokens.size() > context) {
-    throw_input(fmt::format("the prompt of {} tokens does not fit in the model's context of {} positions",
-                            sequence.length() + tokens.size(), context));
+    throw_input(fmt::format("{}: the prompt of {} tokens does not fit in the model's context of {} positions",
+                            engine.model().file().path(), sequence.length() + tokens.size(), context));
   }
   const std::size_t step = chunk == 0 ? tokens.size() : chunk;
   for (std::size_t done = 0; done < tokens.size();) {
@@ -90,47 +91,83 @@ const char* finish_reason_name(FinishReason reason) {
   return "";
 }
 
+namespace {
+
+/// One greedy generation. Its state is the sequence, and the token that the last pass chose.
+class GreedyGeneration {
+ public:
+  GreedyGeneration(Engine& engine, const GenerationOptions& options, const GenerationCallbacks& callbacks)
+      : engine_(engine), options_(options), callbacks_(callbacks), sequence_(engine.pages()) {
+    engine_.watch(callbacks.interrupted);
+  }
+  ~GreedyGeneration() { engine_.watch(nullptr); }
+  GreedyGeneration(const GreedyGeneration&) = delete;
+  GreedyGeneration& operator=(const GreedyGeneration&) = delete;
+
+  GenerationResult run(std::span<const text::TokenId> prompt) {
+    try {
+      read(prompt);
+      while (decode_one()) {
+      }
+    } catch (const Interrupted&) {
+      result_.reason = FinishReason::interrupted;
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void read(std::span<const text::TokenId> prompt) {
+    const PhaseTimer timer(engine_, result_.prefill);
+    result_.prefill.tokens = prompt.size();
+    read_prompt(engine_, sequence_, prompt, options_.chunk, options_.max_tokens == 0 ? LogitsOf::none : LogitsOf::last, sink(),
+                callbacks_.prompt_progress);
+  }
+
+  /// Emits the token that is known and computes the next one; false when the generation is over.
+  bool decode_one() {
+    const std::vector<text::TokenId>& end_ids = engine_.model().tokenizer().end_ids();
+    if (result_.tokens.size() == options_.max_tokens) return finish(FinishReason::length);
+    if (callbacks_.interrupted != nullptr && callbacks_.interrupted->load()) return finish(FinishReason::interrupted);
+    if (!options_.ignore_end && std::binary_search(end_ids.begin(), end_ids.end(), next_)) return finish(FinishReason::stop);
+    result_.tokens.push_back(next_);
+    if (callbacks_.token) callbacks_.token(next_);
+    if (result_.tokens.size() == options_.max_tokens) return finish(FinishReason::length);
+    if (sequence_.length() == engine_.model().config().context_length) return finish(FinishReason::context);
+    const PhaseTimer timer(engine_, result_.decode);
+    const text::TokenId token = next_;  // the sink overwrites next_ during the pass
+    const Span step{&sequence_, {&token, 1}, LogitsOf::last};
+    result_.decode_key_value_bytes += key_value_bytes(engine_.model().config(), sequence_.length());
+    engine_.forward({&step, 1}, sink());
+    ++result_.decode.tokens;
+    return true;
+  }
+
+  bool finish(FinishReason reason) {
+    result_.reason = reason;
+    return false;
+  }
+
+  LogitsSink sink() {
+    return [this](std::size_t, std::size_t first_token, std::size_t, const float* logits) {
+      const std::size_t position = result_.tokens.empty() ? first_token : sequence_.length();
+      next_ = greedy_token({logits, engine_.model().config().vocabulary_size},
+                           fmt::format("{}, position {}", engine_.model().file().path(), position));
+    };
+  }
+
+  Engine& engine_;
+  const GenerationOptions& options_;
+  const GenerationCallbacks& callbacks_;
+  Sequence sequence_;
+  text::TokenId next_ = 0;
+  GenerationResult result_;
+};
+
+}  // namespace
+
 GenerationResult generate_greedily(Engine& engine, std::span<const text::TokenId> prompt, const GenerationOptions& options,
                                    const GenerationCallbacks& callbacks) {
-  GenerationResult result;
-  const blocks::DecoderConfig& config = engine.model().config();
-  const std::vector<text::TokenId>& end_ids = engine.model().tokenizer().end_ids();
-  Sequence sequence(engine.pages());
-  text::TokenId next = 0;
-  const LogitsSink sink = [&](std::size_t, std::size_t, std::size_t, const float* logits) {
-    next = greedy_token({logits, config.vocabulary_size});
-  };
-  {
-    const PhaseTimer timer(engine, result.prefill);
-    read_prompt(engine, sequence, prompt, options.chunk, options.max_tokens == 0 ? LogitsOf::none : LogitsOf::last, sink,
-                callbacks.prompt_progress);
-  }
-  result.prefill.tokens = prompt.size();
-  while (result.tokens.size() < options.max_tokens) {
-    if (callbacks.interrupted != nullptr && callbacks.interrupted->load()) {
-      result.reason = FinishReason::interrupted;
-      return result;
-    }
-    if (!options.ignore_end && std::binary_search(end_ids.begin(), end_ids.end(), next)) {
-      result.reason = FinishReason::stop;
-      return result;
-    }
-    result.tokens.push_back(next);
-    if (callbacks.token) callbacks.token(next);
-    if (result.tokens.size() == options.max_tokens) break;
-    if (sequence.length() == config.context_length) {
-      result.reason = FinishReason::context;
-      return result;
-    }
-    const PhaseTimer timer(engine, result.decode);
-    const text::TokenId token = next;  // the sink overwrites `next` during the pass
-    const Span step{&sequence, {&token, 1}, LogitsOf::last};
-    result.decode_key_value_bytes += key_value_bytes(config, sequence.length());
-    engine.forward({&step, 1}, sink);
-    ++result.decode.tokens;
-  }
-  result.reason = FinishReason::length;
-  return result;
+  return GreedyGeneration(engine, options, callbacks).run(prompt);
 }
 
 }  // namespace lastbit::engine

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/engine.hpp"
@@ -13,8 +13,8 @@
 namespace lastbit::engine {
 
 /// Index of the largest logit, the lowest where several are equal (rule A9 at temperature 0). NaN anywhere, or nothing above
-/// -Inf, is ErrorKind::input.
-text::TokenId greedy_token(std::span<const float> logits);
+/// -Inf, is ErrorKind::input; `place` ("model.gguf, position 5") leads the message.
+text::TokenId greedy_token(std::span<const float> logits, std::string_view place);
 
 /// Called while a prompt is read, after each chunk: tokens read so far and in all.
 using PromptProgress = std::function<void(std::size_t done, std::size_t total)>;
@@ -51,7 +51,7 @@ struct GenerationResult {
 struct GenerationCallbacks {
   PromptProgress prompt_progress;
   std::function<void(text::TokenId)> token;
-  const std::atomic<bool>* interrupted = nullptr;
+  const std::atomic<bool>* interrupted = nullptr;  // also looked at during passes
 };
 
 /// Greedy continuation of the prompt. A prompt that does not fit in the context is ErrorKind::input; reaching the end of the

@@ -77,7 +77,7 @@ std::string PrecisionPolicy::name() const {
 
 PrecisionPolicy choose_precision(const std::optional<std::string>& flag) {
   if (flag) return parse(*flag, "--precision");
-  if (const char* value = std::getenv("LASTBIT_PRECISION"); value != nullptr) return parse(value, "LASTBIT_PRECISION");
+  if (const char* value = std::getenv("LASTBIT_PRECISION"); value != nullptr && *value != '\0') return parse(value, "LASTBIT_PRECISION");
   return parse("highest", "the only policy of this version");
 }
 

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "base/error.hpp"
+#include "base/quoted_text.hpp"
 
 namespace lastbit::families {
 namespace {
@@ -37,6 +38,7 @@ class Describer {
     bind_tensors();
     check_unknown_tensors();
     refuse_if_problems();
+    check_allowances();
     return std::move(description_);
   }
 
@@ -57,8 +59,8 @@ class Describer {
     if (!architecture) throw_input(fmt::format("{}: the key general.architecture is missing", file_.path()));
     description_.family = find_family(*architecture);
     if (description_.family == nullptr) {
-      throw_input(fmt::format("{}: general.architecture is \"{}\", a family that this version does not know (known: {})",
-                              file_.path(), *architecture, known_architectures()));
+      throw_input(fmt::format("{}: general.architecture is {}, a family that this version does not know (known: {})",
+                              file_.path(), quoted_text(*architecture), known_architectures()));
     }
   }
 
@@ -135,7 +137,7 @@ class Describer {
       if (inert) {
         description_.inert_keys.emplace_back(key);
       } else if (!allowed(key)) {
-        problem(fmt::format("the key {} is unknown to the family (--allow-unknown {} overlooks it)", key, key));
+        problem(fmt::format("the key {} is unknown to the family (--allow-unknown overlooks it)", quoted_text(key)));
       }
     }
   }
@@ -249,8 +251,17 @@ class Describer {
   void check_unknown_tensors() {
     for (const formats::TensorView& tensor : file_.tensors().all()) {
       if (bound_.count(tensor.name) != 0 || allowed(tensor.name)) continue;
-      problem(fmt::format("the tensor {} {} is unknown to the family (at byte {}; --allow-unknown {} overlooks it)", tensor.name,
-                          formats::shape_text(tensor.shape), tensor.file_offset, tensor.name));
+      problem(fmt::format("the tensor {} {} is unknown to the family (at byte {}; --allow-unknown overlooks it)", quoted_text(tensor.name),
+                          formats::shape_text(tensor.shape), tensor.file_offset));
+    }
+  }
+
+  /// A name that overlooks nothing is a typing mistake.
+  void check_allowances() const {
+    for (const std::string& name : options_.allow_unknown) {
+      const auto& used = description_.overlooked;
+      if (starts_with(name, kTokenizerNamespace) || std::find(used.begin(), used.end(), name) != used.end()) continue;
+      throw_usage(fmt::format("--allow-unknown {}: {} has no unknown key or tensor of that name", quoted_text(name), file_.path()));
     }
   }
 

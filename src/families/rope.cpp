@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/quoted_text.hpp"
 #include "kernels/rotary_embedding/rotary_embedding.hpp"
 
 namespace lastbit::families {
@@ -19,7 +20,7 @@ std::optional<float> linear_factor(const ResolvedKeys& keys, AssemblyNotes& note
   }
   if (type == "none") return std::nullopt;
   if (type != "linear") {
-    notes.problems.push_back(fmt::format("rope.scaling.type is \"{}\" (known: none, linear)", type));
+    notes.problems.push_back(fmt::format("rope.scaling.type is {} (known: none, linear)", quoted_text(type)));
     return std::nullopt;
   }
   if (!has_factor) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/quoted_text.hpp"
 #include "formats/gguf/gguf.hpp"
 #include "text/sentencepiece_bpe.hpp"
 #include "text/tokenizer.hpp"
@@ -20,6 +21,8 @@ namespace lastbit::text {
 namespace {
 
 using formats::GgufFile;
+
+constexpr std::size_t kShownBytes = 96;  // of a value from the file, in a message
 
 constexpr std::string_view kModelKey = "tokenizer.ggml.model";
 constexpr std::string_view kPiecesKey = "tokenizer.ggml.tokens";
@@ -139,7 +142,7 @@ void Loader::check_keys() {
       if (!is_allowed(key)) {
         refuse(key, fmt::format("is unknown for a SentencePiece vocabulary and could change its tokens; "
                                 "--allow-unknown {} ignores it",
-                                key));
+                                printable(key, kShownBytes)));
       }
       decide(key, "ignored", "--allow-unknown");
     } else if (!known->inert_because.empty()) {
@@ -154,7 +157,7 @@ void Loader::check_keys() {
     refuse(kPreKey,
            fmt::format("is \"{}\"; a SentencePiece vocabulary has no pre-tokenizer, so only \"default\" is known "
                        "(--allow-unknown {} ignores it)",
-                       *pre, kPreKey));
+                       printable(*pre, kShownBytes), kPreKey));
   }
   decide(kPreKey, "inert", "SentencePiece has no pre-tokenizer");
 }
@@ -296,7 +299,7 @@ std::unique_ptr<Tokenizer> load_tokenizer(const GgufFile& file, const std::vecto
   }
   throw_input(
       fmt::format("{}: {} is \"{}\", which is unknown; this version of lastbit knows \"llama\" (SentencePiece BPE)",
-                  file.path(), kModelKey, *model));
+                  file.path(), kModelKey, printable(*model, kShownBytes)));
 }
 
 }  // namespace lastbit::text

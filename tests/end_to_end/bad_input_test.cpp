@@ -84,6 +84,8 @@ TEST(BadRequest, TokensFileThatIsMissingOrMalformed) {
     const std::string path = write_case("ids.json", content);
     expect_refused({"logits", kModel, "--tokens-file", path}, path, part);
   }
+  const std::string nul = write_case("nul.json", std::string("[2,5]\0garbage", 13));
+  expect_refused({"logits", kModel, "--tokens-file", nul}, nul, "NUL");
   const std::string empty = write_case("empty.json", "[]");
   EXPECT_EQ(run_program({"logits", kModel, "--tokens-file", empty}).exit_code, 3);
 }

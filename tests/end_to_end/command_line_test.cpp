@@ -84,6 +84,39 @@ TEST(Logits, AnOutputThatCannotBeWrittenIsAnEnvironmentError) {
   expect_exit(4, {"logits", kModel, "--tokens", "2", "--out", temporary_path("missing/x.safetensors")}, "cannot create");
 }
 
+TEST(StandardStreams, ResultsThatCannotBeWrittenAreAnEnvironmentError) {
+  const std::vector<std::vector<std::string>> commands = {{"logits", kModel, "--tokens", "2"},
+                                                          {"logits", kModel, "--tokens", "2", "--json"},
+                                                          {"run", kModel, "--tokens", "2", "-n", "3", "--ignore-eos"},
+                                                          {"run", kModel, "--tokens", "2", "-n", "3", "--json"},
+                                                          {"inspect", kModel},
+                                                          {"inspect", kModel, "--json"},
+                                                          {"tokenize", kModel, "--text", "a"},
+                                                          {"--version"},
+                                                          {"--help"}};
+  for (const std::vector<std::string>& command : commands) {
+    for (const char* redirection : {">/dev/full", ">&-"}) {
+      const ProgramResult result = run_program_in_shell(command, redirection);
+      EXPECT_EQ(result.exit_code, 4) << command[0] << " " << redirection << ": " << result.errors;
+      EXPECT_NE(result.errors.find("cannot write to standard output"), std::string::npos) << result.errors;
+    }
+  }
+}
+
+TEST(StandardStreams, MessagesThatCannotBeWrittenChangeNothing) {
+  for (const char* redirection : {"2>/dev/full", "2>&-"}) {
+    const ProgramResult result = run_program_in_shell({"logits", kModel, "--tokens", prompt_ids()}, redirection);
+    EXPECT_EQ(result.exit_code, 0) << redirection;
+    EXPECT_EQ(result.output, expected_hash() + "\n") << redirection;
+    EXPECT_EQ(run_program_in_shell({"run", "/nonexistent", "-p", "a"}, redirection).exit_code, 3);
+  }
+}
+
+TEST(StandardStreams, AClosedStandardInputIsRefused) {
+  EXPECT_EQ(run_program_in_shell({"tokenize", kModel, "--jsonl", "-"}, "<&-").exit_code, 3);
+  EXPECT_EQ(run_program_in_shell({"tokenize", kModel, "--text-file", "-"}, "</tmp").exit_code, 3);
+}
+
 TEST(Run, JsonHasTheGreedyTokensTheTextAndTheRun) {
   const json expected = json::parse(read_test_file(data_path("gguf/tiny/gemma3-Q8_0.json"))).at("greedy_ids");
   const ProgramResult result = run_program({"run", kModel, "--tokens", prompt_ids(), "-n", std::to_string(expected.size()), "--temp", "0", "--ignore-eos", "--json"});
@@ -156,7 +189,14 @@ TEST(Tokenize, TextAndJsonLinesInBothDirections) {
 
 TEST(Usage, IsExitCode2WithAMessage) {
   expect_exit(2, {}, "subcommand");
-  expect_exit(2, {"fly"}, "");
+  expect_exit(2, {"fly"}, "the command 'fly' is unknown");
+  expect_exit(2, {"run", kModel, "-p", "a", "-n", ""}, "is not a number of tokens");
+  expect_exit(2, {"run", kModel, "-p", "a", "-n", "010x"}, "is not a number of tokens");
+  expect_exit(2, {"run", kModel, "-p", "a", "-n", "99999999999999999999"}, "is not a number of tokens");
+  expect_exit(2, {"run", kModel, "-p", "a", "--temp", ""}, "is not a number");
+  expect_exit(2, {"logits", kModel, "--tokens", "2", "--out", ""}, "the path is empty");
+  expect_exit(2, {"logits", kModel, "--tokens", "2", "--out", kModel}, "is the checkpoint itself");
+  expect_exit(2, {"logits", kModel, "--tokens", "2", "--allow-unknown", "foo"}, "no unknown key or tensor");
   expect_exit(2, {"run"}, "model is required");
   expect_exit(2, {"run", kModel}, "");  // no prompt
   expect_exit(2, {"run", kModel, "-p", "a", "--tokens", "2"}, "");
@@ -165,7 +205,7 @@ TEST(Usage, IsExitCode2WithAMessage) {
   expect_exit(2, {"run", kModel, "-p", "a", "--chunk", "0"}, "--chunk");
   expect_exit(2, {"run", kModel, "-p", "a", "--chunk", "12x"}, "--chunk");
   expect_exit(2, {"run", kModel, "-p", "a", "-n", "-1"}, "-n");
-  expect_exit(2, {"run", kModel, "--tokens", "2,x"}, "\"x\" is not a token id");
+  expect_exit(2, {"run", kModel, "--tokens", "2,x"}, "'x' is not a token id");
   expect_exit(2, {"run", kModel, "--tokens", "2,,3"}, "is not a token id");
   expect_exit(2, {"run", kModel, "--tokens", "99999999999"}, "is not a token id");
   expect_exit(2, {"logits", kModel, "--tokens", "2", "--bogus"}, "--bogus");

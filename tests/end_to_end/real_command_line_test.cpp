@@ -69,7 +69,7 @@ TEST(RealModels, TheLlamaFamilyIsRefusedByName) {
   LASTBIT_REQUIRE_MODEL(path);
   const ProgramResult result = run_program({"run", path, "-p", "a"});
   EXPECT_EQ(result.exit_code, 3);
-  EXPECT_NE(result.errors.find("\"llama\""), std::string::npos) << result.errors;
+  EXPECT_NE(result.errors.find("'llama'"), std::string::npos) << result.errors;
 }
 
 }  // namespace

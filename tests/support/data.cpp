@@ -46,6 +46,16 @@ std::string temporary_path(const std::string& name) {
   return folder.path + "/" + name;
 }
 
+ProgramResult run_program_in_shell(const std::vector<std::string>& arguments, const std::string& redirections) {
+  std::string command = "'" + program_path() + "'";
+  for (const std::string& argument : arguments) command += " '" + argument + "'";
+  const std::string output_path = temporary_path("shell_stdout");
+  const std::string errors_path = temporary_path("shell_stderr");
+  // The caller's redirections come last and win.
+  const int status = std::system((command + " >'" + output_path + "' 2>'" + errors_path + "' " + redirections).c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_test_file(output_path), read_test_file(errors_path)};
+}
+
 ProgramResult run_program(const std::vector<std::string>& arguments, const std::vector<std::string>& environment) {
   const std::string output_path = temporary_path("stdout");
   const std::string errors_path = temporary_path("stderr");

@@ -28,6 +28,9 @@ struct ProgramResult {
   std::string output;   // stdout
   std::string errors;   // stderr
 };
+/// Runs the lastbit program through the shell with redirections of the caller's, e.g. ">/dev/full" or "2>&-".
+ProgramResult run_program_in_shell(const std::vector<std::string>& arguments, const std::string& redirections);
+
 /// Runs the lastbit program with arguments (no shell) and extra environment entries "NAME=value".
 ProgramResult run_program(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {});
 

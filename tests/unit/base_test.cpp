@@ -1,10 +1,12 @@
 // Files, checked sizes, the floating-point state and the thread pool.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cfenv>
+#include <cstdio>
 #include <filesystem>
 #include <limits>
 #include <stdexcept>
@@ -13,6 +15,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/floating_point_state.hpp"
+#include "base/quoted_text.hpp"
 #include "base/sha256.hpp"
 #include "base/thread_pool.hpp"
 #include "tests/support/data.hpp"
@@ -59,6 +62,25 @@ TEST(AtomicFileWriter, LeavesTheOldFileUntilCommitAndNoTemporaryFileAfterwards) 
   EXPECT_EQ(read_file(path, 100), "old");
   const auto entries = std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
   EXPECT_EQ(entries, 1);
+}
+
+TEST(AtomicFileWriter, ReplacesTheTargetOfALinkAndKeepsItsPermissions) {
+  const std::string folder = test::temporary_path("link");
+  std::filesystem::create_directory(folder);
+  const std::string target = folder + "/target";
+  {
+    AtomicFileWriter writer(target);
+    writer.write("old", 3);
+    writer.commit();
+  }
+  std::filesystem::permissions(target, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  std::filesystem::create_symlink("target", folder + "/link");
+  AtomicFileWriter writer(folder + "/link");
+  writer.write("new", 3);
+  writer.commit();
+  EXPECT_TRUE(std::filesystem::is_symlink(folder + "/link"));
+  EXPECT_EQ(read_file(target, 100), "new");
+  EXPECT_EQ(std::filesystem::status(target).permissions(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
 TEST(AtomicFileWriter, RefusesAFolderThatIsMissing) {
@@ -153,6 +175,34 @@ TEST(ThreadPool, RethrowsATasksExceptionAndGoesOnWorking) {
   std::atomic<int> done{0};
   pool.run(100, [&](std::size_t, int) { ++done; });
   EXPECT_EQ(done.load(), 100);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // sanitizers need all of the address space
+TEST(ThreadPool, SaysWhichThreadCannotBeStartedAndEndsTheOthers) {
+  EXPECT_EXIT(
+      {
+        // A new thread needs address space for its stack (8 MiB): soon none is left.
+        rlimit limit{};
+        limit.rlim_cur = limit.rlim_max = rlim_t{400} << 20;
+        ::setrlimit(RLIMIT_AS, &limit);
+        try {
+          ThreadPool pool(1000);
+        } catch (const Error& error) {
+          std::fputs(error.what(), stderr);
+          ::_exit(error.kind() == ErrorKind::environment ? 0 : 1);
+        }
+        ::_exit(2);
+      },
+      ::testing::ExitedWithCode(0), "cannot start thread [0-9]+ of 1000");
+}
+#endif
+
+TEST(QuotedText, EscapesWhatCouldReachATerminalAndCutsWhatIsLong) {
+  EXPECT_EQ(quoted_text("a\x1b[2Jb"), "'a\\x1b[2Jb'");
+  EXPECT_EQ(quoted_text(std::string(100, 'x')), "'" + std::string(96, 'x') + "...' (100 bytes)");
+  EXPECT_EQ(printable("\xE2\x96\x81gr\xC3\xBC\xC3\x9F\n\x7f\xC2\x9B"), "\xE2\x96\x81gr\xC3\xBC\xC3\x9F\\x0a\\x7f\xC2\\x9b");
+  EXPECT_EQ(printable("\x9B" "31m"), "\\x9b31m");
+  EXPECT_EQ(printable("abcdef", 3), "abc... (6 bytes)");
 }
 
 TEST(ThreadPool, WakesThreadsThatWentToSleep) {

@@ -111,11 +111,11 @@ TEST_F(EngineLimits, AnInterruptStopsTheGeneration) {
 }
 
 TEST(GreedyToken, TakesTheLargestTheLowestIdAmongEqualsAndRefusesNan) {
-  EXPECT_EQ(greedy_token(std::vector<float>{1.0F, 3.0F, 3.0F, 2.0F}), 1);
-  EXPECT_EQ(greedy_token(std::vector<float>{-0.0F, 0.0F}), 0);
-  EXPECT_EQ(greedy_token(std::vector<float>{-INFINITY, -5.0F}), 1);
-  EXPECT_THROW(greedy_token(std::vector<float>{1.0F, NAN}), Error);
-  EXPECT_THROW(greedy_token(std::vector<float>{-INFINITY, -INFINITY}), Error);
+  EXPECT_EQ(greedy_token(std::vector<float>{1.0F, 3.0F, 3.0F, 2.0F}, "here"), 1);
+  EXPECT_EQ(greedy_token(std::vector<float>{-0.0F, 0.0F}, "here"), 0);
+  EXPECT_EQ(greedy_token(std::vector<float>{-INFINITY, -5.0F}, "here"), 1);
+  EXPECT_THROW(greedy_token(std::vector<float>{1.0F, NAN}, "here"), Error);
+  EXPECT_THROW(greedy_token(std::vector<float>{-INFINITY, -INFINITY}, "here"), Error);
 }
 
 TEST(BadScales, OfAQuantizedMatrixFailTheLoadWithTheirPlace) {

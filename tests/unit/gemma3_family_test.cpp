@@ -139,7 +139,7 @@ TEST(Gemma3Family, RefusesValuesOutOfRange) {
 TEST(Gemma3Family, RefusesAnotherArchitectureByName) {
   MinimalGemma3 checkpoint;
   checkpoint.strings["general.architecture"] = "llama";
-  expect_refused(checkpoint, {"general.architecture is \"llama\"", "known: gemma3"});
+  expect_refused(checkpoint, {"general.architecture is 'llama'", "known: gemma3"});
   checkpoint.strings.erase("general.architecture");
   expect_refused(checkpoint, {"general.architecture is missing"});
 }

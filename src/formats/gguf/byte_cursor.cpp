@@ -6,21 +6,6 @@
 
 namespace lastbit::formats::gguf {
 
-std::string quoted(std::string_view name) {
-  constexpr std::size_t longest = 96;
-  std::string text = "'";
-  for (const char character : name.substr(0, longest)) {
-    const auto byte = static_cast<unsigned char>(character);
-    if (byte >= 0x20 && byte < 0x7F && byte != '\'' && byte != '\\') {
-      text += character;
-    } else {
-      text += fmt::format("\\x{:02x}", byte);
-    }
-  }
-  text += name.size() > longest ? fmt::format("...' ({} bytes)", name.size()) : "'";
-  return text;
-}
-
 std::string place_message(std::string_view path, std::string_view subject, std::uint64_t offset,
                           std::string_view message) {
   return fmt::format("{}: {} at byte {}: {}", path, subject, offset, message);

@@ -10,12 +10,11 @@
 #include <string>
 #include <string_view>
 
+#include "base/quoted_text.hpp"
+
 namespace lastbit::formats::gguf {
 
 static_assert(std::endian::native == std::endian::little, "GGUF files of versions 2 and 3 are read in place");
-
-/// A name from a file for a message: in quotes, other than printable ASCII escaped, cut after 96 bytes.
-std::string quoted(std::string_view name);
 
 /// "model.gguf: key 'general.name' at byte 24: message". The form of every message about a place in a GGUF file.
 std::string place_message(std::string_view path, std::string_view subject, std::uint64_t offset,

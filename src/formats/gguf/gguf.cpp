@@ -7,6 +7,7 @@
 
 #include "base/checked.hpp"
 #include "base/error.hpp"
+#include "base/quoted_text.hpp"
 #include "formats/gguf/byte_cursor.hpp"
 #include "formats/gguf/metadata.hpp"
 #include "formats/gguf/tensor_infos.hpp"
@@ -36,7 +37,7 @@ void check_magic(ByteCursor& cursor, std::string_view start) {
   }
   if (start.size() < 4) cursor.fail(0, fmt::format("the file has {} bytes: it is no GGUF file", start.size()));
   cursor.fail(
-      0, fmt::format("the file starts with {}, not with 'GGUF': it is no GGUF file", gguf::quoted(start.substr(0, 4))));
+      0, fmt::format("the file starts with {}, not with 'GGUF': it is no GGUF file", quoted_text(start.substr(0, 4))));
 }
 
 std::uint32_t read_version(ByteCursor& cursor) {
@@ -112,7 +113,7 @@ const GgufValue* GgufFile::find(std::string_view key) const {
 }
 
 void GgufFile::fail_value(std::string_view key, const GgufValue& value, std::string_view message) const {
-  throw_input(gguf::place_message(path_, "key " + gguf::quoted(key), value.file_offset, message));
+  throw_input(gguf::place_message(path_, "key " + quoted_text(key), value.file_offset, message));
 }
 
 template <class T>

@@ -187,7 +187,7 @@ std::string_view read_key(ByteCursor& cursor, std::uint64_t index) {
   if (length > longest) cursor.fail(offset, fmt::format("the key has {} bytes, GGUF allows {}", length, longest));
   const auto bytes = cursor.take(length, "a key");
   const std::string_view key(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  cursor.set_subject("key " + quoted(key));
+  cursor.set_subject("key " + quoted_text(key));
   for (const char character : key) {
     // The specification wants lower_snake_case; real files use capitals and hyphens too (general.Source, nomic-bert.*).
     if (character < 0x21 || character > 0x7E) cursor.fail(offset, "the key holds other bytes than printable ASCII");

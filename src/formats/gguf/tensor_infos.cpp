@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kLongestName =
     65'535;  // the limit of keys; ggml's own buffer of 64 is too short for some files
 
-std::string tensor_subject(const TensorInfo& info) { return "tensor " + quoted(info.name); }
+std::string tensor_subject(const TensorInfo& info) { return "tensor " + quoted_text(info.name); }
 
 TensorInfo read_tensor_info(ByteCursor& cursor, std::uint64_t index) {
   cursor.set_subject(fmt::format("tensor number {}", index + 1));
@@ -147,7 +147,7 @@ void find_overlaps(const TensorTable& table, const std::vector<const TensorInfo*
       problems.add(
           *infos[order[i]],
           fmt::format("its data from byte {} to {} overlap those of tensor {}, from byte {} to {}", view.file_offset,
-                      view.file_offset + view.data.size(), quoted(before.name), before.file_offset, before_end));
+                      view.file_offset + view.data.size(), quoted_text(before.name), before.file_offset, before_end));
     }
     if (view.file_offset + view.data.size() > before_end) furthest = i;
   }

@@ -245,7 +245,7 @@ PackedMatrix::PackedMatrix(ElementType type, const void* data, std::size_t outpu
     : type_(type), outputs_(outputs), inputs_(inputs) {
   const numerics::ElementTypeInfo& info = numerics::element_type_info(type);
   if (inputs % info.block_elements != 0) {
-    throw_input(fmt::format("tensor {}: a row of {} weights is not a whole number of {} blocks ({} weights each)", name,
+    throw_input(fmt::format("{}: a row of {} weights is not a whole number of {} blocks ({} weights each)", name,
                             inputs, info.name, info.block_elements));
   }
   const std::size_t row_blocks = inputs / info.block_elements;
@@ -276,7 +276,7 @@ PackedMatrix::PackedMatrix(ElementType type, const void* data, std::size_t outpu
     if (place.block < 0) continue;
     const std::size_t first_k = static_cast<std::size_t>(place.block) * info.block_elements;
     throw_input(
-        fmt::format("tensor {}: the {} block of output {} at k = {} (byte {} of the tensor) has a scale that is "
+        fmt::format("{}: the {} block of output {} at k = {} (byte {} of the tensor) has a scale that is "
                     "infinite or not a number; the file is damaged or was quantized badly",
                     name, info.name, place.output, first_k,
                     place.output * row_bytes + static_cast<std::size_t>(place.block) * info.block_bytes));
