@@ -6,7 +6,7 @@ SHELL := /bin/bash
 
 # Compilers take up to 1 GB each, so the jobs follow the processors and not ninja's default of two more.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
-# For `make demo`: gemma, smollm2, or the path of a checkpoint.
+# For `make demo`: gemma, or the path of a checkpoint; smollm2 once the Llama family is in.
 MODEL ?= gemma
 
 RELEASE := build/release
@@ -18,7 +18,7 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.h
 help: ## This list
 	@printf 'Targets of make:\n'
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
-	@printf 'Variables: JOBS=N, MODEL=gemma|smollm2|PATH (demo), EMULATE=1 (test-avx512 inside Bochs on any machine),\n'
+	@printf 'Variables: JOBS=N, MODEL=gemma|PATH (demo), EMULATE=1 (test-avx512 inside Bochs on any machine),\n'
 	@printf '  LASTBIT_SKIP_SETUP=1 (install no packages)\n'
 
 .PHONY: setup

@@ -1,4 +1,4 @@
-# The instruction sets come from the one list, src/cpu/isa.def: LASTBIT_ISA(name, "features", "compiler flags").
+# The instruction sets come from the one list, src/cpu/isa.def: LASTBIT_VECTOR_ISA(name, "features", "compiler flags").
 file(STRINGS "${CMAKE_SOURCE_DIR}/src/cpu/isa.def" isa_lines REGEX "^LASTBIT_VECTOR_ISA\\(")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/cpu/isa.def")
 set(LASTBIT_VECTOR_ISAS "")
@@ -43,7 +43,7 @@ function(lastbit_vectorized_sources target)
 endfunction()
 
 # lastbit_test(<name> SOURCES ... [DEPENDS ...] [LABELS ...] [TIMEOUT s]): one GoogleTest program, one CTest entry.
-# Labels: unit, parser (these two also run under sanitizers), golden, matrix, end_to_end, real (needs `make models`).
+# Labels: unit, parser (these two also run under sanitizers), kernel, golden, matrix, end_to_end, real (needs `make models`).
 function(lastbit_test name)
   if(NOT LASTBIT_BUILD_TESTS)
     return()

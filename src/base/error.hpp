@@ -1,5 +1,6 @@
-// The closed set of errors that the library raises. The library never prints and never aborts: it throws lastbit::Error,
-// and the command line turns the kind into an exit code (DESIGN: 2 wrong usage, 3 input refused, 4 environment failed).
+// The closed set of errors that the library raises. The library never prints and never aborts: it throws
+// lastbit::Error, and the command line turns the kind into an exit code (2 wrong usage, 3 input refused, 4 environment
+// failed: docs/commands.md).
 #pragma once
 
 #include <stdexcept>

@@ -32,7 +32,8 @@ class Descriptor {
 
 std::string system_message() { return std::strerror(errno); }
 
-/// A pattern for mkostemp in the folder of the path. Not the path's own name with an ending: it may be as long as names can be.
+/// A pattern for mkostemp in the folder of the path. Not the path's own name with an ending: it may be as long as names
+/// can be.
 std::string temporary_pattern(const std::string& path) {
   return (std::filesystem::path(path).parent_path() / ".lastbit-XXXXXX").string();
 }
@@ -43,12 +44,14 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe must not keep us waiting
   if (file.value() < 0) throw_input(fmt::format("{}: cannot open: {}", path, system_message()));
   struct stat status {};
-  if (::fstat(file.value(), &status) != 0) throw_input(fmt::format("{}: cannot read its size: {}", path, system_message()));
+  if (::fstat(file.value(), &status) != 0)
+    throw_input(fmt::format("{}: cannot read its size: {}", path, system_message()));
   if (!S_ISREG(status.st_mode)) throw_input(fmt::format("{}: is not a regular file", path));
   size_ = static_cast<std::size_t>(status.st_size);
   if (size_ == 0) return;
   void* mapping = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.value(), 0);
-  if (mapping == MAP_FAILED) throw_environment(fmt::format("{}: cannot map {} bytes: {}", path, size_, system_message()));
+  if (mapping == MAP_FAILED)
+    throw_environment(fmt::format("{}: cannot map {} bytes: {}", path, size_, system_message()));
   data_ = static_cast<const std::byte*>(mapping);
 }
 

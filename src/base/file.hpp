@@ -1,4 +1,5 @@
-// Files: a read-only mapping for checkpoints, whole small files, and a writer that leaves either the old or the new file.
+// Files: a read-only mapping for checkpoints, whole small files, and a writer that leaves either the old or the new
+// file.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,8 @@
 
 namespace lastbit {
 
-/// A file mapped read-only. Refuses (ErrorKind::input) a missing file, a folder and anything that is not a regular file.
+/// A file mapped read-only. Refuses (ErrorKind::input) a missing file, a folder and anything that is not a regular
+/// file.
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path);
@@ -31,10 +33,11 @@ class MappedFile {
 /// The content of a regular file or of a pipe, at most `limit` bytes (more is ErrorKind::input).
 std::string read_file(const std::string& path, std::uint64_t limit);
 
-/// Writes a file so that a reader sees the old content or the whole new one: a temporary file in the same folder, fsync,
-/// rename. Where the file system can do it (O_TMPFILE) the temporary file has no name until commit(), so that nothing is left
-/// behind however the process ends; elsewhere the destructor removes it unless commit() succeeded. An existing file keeps its
-/// permissions, a symbolic link stays one and its target is replaced. Errors are ErrorKind::environment.
+/// Writes a file so that a reader sees the old content or the whole new one: a temporary file in the same folder,
+/// fsync, rename. Where the file system can do it (O_TMPFILE) the temporary file has no name until commit(), so that
+/// nothing is left behind however the process ends; elsewhere the destructor removes it unless commit() succeeded. An
+/// existing file keeps its permissions, a symbolic link stays one and its target is replaced. Errors are
+/// ErrorKind::environment.
 class AtomicFileWriter {
  public:
   explicit AtomicFileWriter(const std::string& path);

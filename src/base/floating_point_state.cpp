@@ -11,7 +11,8 @@ namespace {
 
 #if defined(__x86_64__)
 constexpr std::uint64_t kStickyFlags = 0x3F;
-constexpr std::uint64_t kDefaultControl = 0x1F80;  // all exceptions masked, nearest even, FTZ (0x8000) and DAZ (0x40) clear
+constexpr std::uint64_t kDefaultControl =
+    0x1F80;  // all exceptions masked, nearest even, FTZ (0x8000) and DAZ (0x40) clear
 std::uint64_t read_control() { return _mm_getcsr(); }
 void write_control(std::uint64_t value) { _mm_setcsr(static_cast<unsigned>(value)); }
 #elif defined(__aarch64__)

@@ -15,8 +15,8 @@ class FloatingPointScope {
   FloatingPointScope& operator=(const FloatingPointScope&) = delete;
 
  private:
-  int saved_rounding_;             // of <cfenv>: the x87 unit, and whatever else the C library manages
-  std::uint64_t saved_control_;    // MXCSR on x86-64, FPCR on AArch64
+  int saved_rounding_;           // of <cfenv>: the x87 unit, and whatever else the C library manages
+  std::uint64_t saved_control_;  // MXCSR on x86-64, FPCR on AArch64
 };
 
 /// The control word of the vector unit (MXCSR on x86-64, FPCR on AArch64), without the sticky exception flags.

@@ -25,7 +25,8 @@ std::string printable(std::string_view text, std::size_t longest) {
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const auto byte = static_cast<unsigned char>(shown[i]);
     const auto previous = static_cast<unsigned char>(i > 0 ? shown[i - 1] : 0);
-    // U+0080 to U+009F are 0xC2 and then 0x80 to 0x9F; alone, 8-bit terminals take those bytes for control codes as well.
+    // U+0080 to U+009F are 0xC2 and then 0x80 to 0x9F; alone, 8-bit terminals take those bytes for control codes as
+    // well.
     const bool second_control = byte >= 0x80 && byte < 0xA0 && (previous < 0x80 || previous == 0xC2);
     if (byte < 0x20 || byte == 0x7F || second_control) {
       result += fmt::format("\\x{:02x}", byte);

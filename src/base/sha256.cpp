@@ -27,7 +27,8 @@ void Sha256::update(const void* data, std::size_t size) {
 std::string Sha256::finish() {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned length = 0;
-  if (EVP_DigestFinal_ex(context_->digest, digest, &length) != 1) throw_environment("OpenSSL failed to compute a SHA-256");
+  if (EVP_DigestFinal_ex(context_->digest, digest, &length) != 1)
+    throw_environment("OpenSSL failed to compute a SHA-256");
   static constexpr char digits[] = "0123456789abcdef";
   std::string text;
   for (unsigned i = 0; i < length; ++i) {

@@ -44,7 +44,8 @@ ThreadPool::ThreadPool(int threads) {
   } catch (const std::system_error& error) {
     const std::size_t started = workers_.size();
     stop_workers();
-    throw_environment(fmt::format("cannot start thread {} of {}: {} (fewer: --threads N)", started + 2, threads, error.code().message()));
+    throw_environment(fmt::format("cannot start thread {} of {}: {} (fewer: --threads N)", started + 2, threads,
+                                  error.code().message()));
   } catch (...) {
     stop_workers();
     throw;
@@ -76,7 +77,8 @@ void ThreadPool::worker_loop(int worker) {
     if (stop_) return;
     take_tasks(worker);
     if (active_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      const std::lock_guard lock(mutex_);  // so that the notification cannot fall between the caller's check and its wait
+      const std::lock_guard lock(
+          mutex_);  // so that the notification cannot fall between the caller's check and its wait
       work_done_.notify_one();
     }
   }

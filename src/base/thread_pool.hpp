@@ -25,8 +25,8 @@ class ThreadPool {
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
   /// Calls task(index, worker) once for each index in [0, count), on any thread in any order, and returns when all are
-  /// done. worker is in [0, threads()): no two calls with the same worker overlap, so it can index scratch memory. Results
-  /// must not depend on which worker ran what. The first exception of a task is rethrown here. Not reentrant.
+  /// done. worker is in [0, threads()): no two calls with the same worker overlap, so it can index scratch memory.
+  /// Results must not depend on which worker ran what. The first exception of a task is rethrown here. Not reentrant.
   void run(std::size_t count, const std::function<void(std::size_t index, int worker)>& task);
 
   /// How many tasks each worker has executed since the start (evidence that an axis of threads was really exercised).

@@ -35,7 +35,8 @@ void write_pages(const DecoderConfig& config, const LayerPages& pages, std::size
 void project(const DecoderConfig& config, const LayerWeights& weights, std::size_t rows, const float* hidden,
              Execution& execution) {
   PassBuffers& buffers = execution.buffers();
-  normalize_rows(weights.attention_norm, config.norm_epsilon, hidden, rows, buffers.normalized.data(), execution);
+  normalize_rows(weights.attention_norm, config.hidden_size, config.norm_epsilon, hidden, rows,
+                 buffers.normalized.data(), execution);
   execution.matmul(weights.query, buffers.normalized.data(), rows, buffers.query.data());
   execution.matmul(weights.key, buffers.normalized.data(), rows, buffers.key.data());
   execution.matmul(weights.value, buffers.normalized.data(), rows, buffers.value.data());
@@ -106,8 +107,8 @@ void attention_block(const DecoderConfig& config, const LayerWeights& weights, s
     attend(config, layer, sequence, execution);
   }
   execution.matmul(weights.attention_output, buffers.attended.data(), rows, buffers.projected.data());
-  add_branch(weights.post_attention_norm, config.norm_epsilon, config.hidden_size, buffers.projected.data(), rows, hidden,
-             execution);
+  add_branch(weights.post_attention_norm, config.norm_epsilon, config.hidden_size, buffers.projected.data(), rows,
+             hidden, execution);
 }
 
 }  // namespace lastbit::blocks

@@ -38,7 +38,8 @@ std::uint64_t weight_bytes_per_token(const DecoderWeights& weights) {
 std::uint64_t layer_operations_per_row(const DecoderWeights& weights) {
   std::uint64_t operations = 0;
   for (const LayerWeights& layer : weights.layers) {
-    for_each_matrix(layer, [&](const kernels::PackedMatrix& matrix) { operations += 2 * matrix.outputs() * matrix.inputs(); });
+    for_each_matrix(layer,
+                    [&](const kernels::PackedMatrix& matrix) { operations += 2 * matrix.outputs() * matrix.inputs(); });
   }
   return operations;
 }

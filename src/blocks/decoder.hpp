@@ -47,17 +47,17 @@ using NormWeight = std::vector<float>;
 
 struct LayerWeights {
   NormWeight attention_norm;
-  kernels::PackedMatrix query;   // [query_size, hidden]
-  kernels::PackedMatrix key;     // [key_value_size, hidden]
-  kernels::PackedMatrix value;   // [key_value_size, hidden]
-  NormWeight query_norm;         // [head_dim], before rope
-  NormWeight key_norm;           // [head_dim], before rope
+  kernels::PackedMatrix query;             // [query_size, hidden]
+  kernels::PackedMatrix key;               // [key_value_size, hidden]
+  kernels::PackedMatrix value;             // [key_value_size, hidden]
+  NormWeight query_norm;                   // [head_dim], before rope
+  NormWeight key_norm;                     // [head_dim], before rope
   kernels::PackedMatrix attention_output;  // [hidden, query_size]
   NormWeight post_attention_norm;
   NormWeight feed_forward_norm;
-  kernels::PackedMatrix gate;    // [intermediate, hidden]
-  kernels::PackedMatrix up;      // [intermediate, hidden]
-  kernels::PackedMatrix down;    // [hidden, intermediate]
+  kernels::PackedMatrix gate;  // [intermediate, hidden]
+  kernels::PackedMatrix up;    // [intermediate, hidden]
+  kernels::PackedMatrix down;  // [hidden, intermediate]
   NormWeight post_feed_forward_norm;
 };
 
@@ -65,7 +65,7 @@ struct DecoderWeights {
   formats::TensorView token_embedding;  // [vocabulary, hidden], rows looked up in the checkpoint itself
   std::vector<LayerWeights> layers;
   NormWeight output_norm;
-  kernels::PackedMatrix output;         // [vocabulary, hidden]; with a tied head the packed token embedding
+  kernels::PackedMatrix output;  // [vocabulary, hidden]; with a tied head the packed token embedding
 };
 
 /// Bytes that the plain forward pass of one token reads, at their size in the checkpoint (a tied matrix counts once),

@@ -1,4 +1,5 @@
-// Token embedding: look-up by rule A3, then the family's scale, rounded once (A2: fl(w * fl(sqrt(hidden_size))) in Gemma).
+// Token embedding: look-up by rule A3, then the family's scale, rounded once (A2: fl(w * fl(sqrt(hidden_size))) in
+// Gemma).
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,8 @@ Execution::Execution(cpu::Isa isa, int threads)
 
 void Execution::matmul(const kernels::PackedMatrix& weight, const float* input, std::size_t rows, float* output) {
   const auto start = std::chrono::steady_clock::now();
-  kernels::matmul(*matmul_, weight, input, weight.inputs(), rows, output, weight.outputs(), nullptr, *workspace_, pool_);
+  kernels::matmul(*matmul_, weight, input, weight.inputs(), rows, output, weight.outputs(), nullptr, *workspace_,
+                  pool_);
   matmul_statistics_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   matmul_statistics_.operations += 2 * static_cast<std::uint64_t>(rows) * weight.outputs() * weight.inputs();
 }

@@ -25,15 +25,15 @@ struct MatmulStatistics {
 
 /// Scratch rows of one pass. They only grow.
 struct PassBuffers {
-  std::vector<float> hidden;      // [rows, hidden]
-  std::vector<float> normalized;  // [rows, hidden]
-  std::vector<float> query;       // [rows, query_size]
-  std::vector<float> key;         // [rows, key_value_size]
-  std::vector<float> value;       // [rows, key_value_size]
-  std::vector<float> attended;    // [rows, query_size]
-  std::vector<float> projected;   // [rows, hidden]
-  std::vector<float> gate;        // [rows, intermediate]
-  std::vector<float> up;          // [rows, intermediate]
+  std::vector<float> hidden;               // [rows, hidden]
+  std::vector<float> normalized;           // [rows, hidden]
+  std::vector<float> query;                // [rows, query_size]
+  std::vector<float> key;                  // [rows, key_value_size]
+  std::vector<float> value;                // [rows, key_value_size]
+  std::vector<float> attended;             // [rows, query_size]
+  std::vector<float> projected;            // [rows, hidden]
+  std::vector<float> gate;                 // [rows, intermediate]
+  std::vector<float> up;                   // [rows, intermediate]
   std::vector<std::vector<float>> cosine;  // per rotary table [rows, dimensions / 2]
   std::vector<std::vector<float>> sine;
 };

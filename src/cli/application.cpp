@@ -68,7 +68,8 @@ void refuse_unknown_command(int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-' || argv[1][0] == '\0') return;
   const std::string_view name = argv[1];
   for (const LaterCommand& command : kLaterCommands) {
-    if (name == command.name) throw_usage(fmt::format("the command {} ({}) comes in a later version", command.name, command.purpose));
+    if (name == command.name)
+      throw_usage(fmt::format("the command {} ({}) comes in a later version", command.name, command.purpose));
   }
   std::string known;
   for (const char* command : kCommands) {
@@ -88,7 +89,8 @@ void add_commands(CLI::App& application, CommandRun& run) {
 
 int parse_and_run(int argc, char** argv) {
   refuse_unknown_command(argc, argv);
-  CLI::App application{"lastbit: the answer is a function of the checkpoint and the request, to the last bit", "lastbit"};
+  CLI::App application{"lastbit: the answer is a function of the checkpoint and the request, to the last bit",
+                       "lastbit"};
   application.set_version_flag("--version", fmt::format("lastbit {} (arithmetic {})", kVersion, kArithmeticVersion));
   application.require_subcommand(1);
   application.footer(kFooter);  // subcommands inherit it
@@ -117,7 +119,8 @@ void add_later_flags(CLI::App& command, std::initializer_list<const char*> flags
   for (const char* flag : flags) {
     const std::string name = flag;
     CLI::Option* option = command.add_option_function<std::vector<std::string>>(
-        name, [name](const std::vector<std::string>&) { throw_usage(fmt::format("{} comes in a later version", name)); });
+        name,
+        [name](const std::vector<std::string>&) { throw_usage(fmt::format("{} comes in a later version", name)); });
     option->expected(0, -1)->group("");
   }
 }

@@ -1,5 +1,5 @@
-// What a command file provides. Each src/cli/<name>.cpp defines `void add_<name>_command(CLI::App&, CommandRun&)` and has one
-// line in commands.def.
+// What a command file provides. Each src/cli/<name>.cpp defines `void add_<name>_command(CLI::App&, CommandRun&)` and
+// has one line in commands.def.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,8 @@ using CommandRun = std::function<int()>;
 #undef LASTBIT_COMMAND
 #undef LASTBIT_LATER_COMMAND
 
-/// Registers flags that belong to a later version, so that they are refused by name (exit code 2) instead of as unknown.
+/// Registers flags that belong to a later version, so that they are refused by name (exit code 2) instead of as
+/// unknown.
 void add_later_flags(CLI::App& command, std::initializer_list<const char*> flags);
 
 }  // namespace lastbit::cli

@@ -38,7 +38,8 @@ class LogitsReceiver {
   LogitsReceiver(const Options& options, std::size_t positions, std::size_t vocabulary) : vocabulary_(vocabulary) {
     if (!options.output) return;
     const std::uint64_t bytes = static_cast<std::uint64_t>(positions) * vocabulary * sizeof(float);
-    writer_.emplace(*options.output, std::vector<formats::SafetensorsEntry>{{"logits", "F32", {positions, vocabulary}, bytes}});
+    writer_.emplace(*options.output,
+                    std::vector<formats::SafetensorsEntry>{{"logits", "F32", {positions, vocabulary}, bytes}});
   }
 
   void take(std::size_t rows, const float* values) {
@@ -62,8 +63,8 @@ class LogitsReceiver {
   std::uint64_t nan_count_ = 0;
 };
 
-nlohmann::ordered_json result_json(const LoadedModel& loaded, const std::string& hash, const std::vector<text::TokenId>& tokens,
-                                   std::uint64_t nan_count) {
+nlohmann::ordered_json result_json(const LoadedModel& loaded, const std::string& hash,
+                                   const std::vector<text::TokenId>& tokens, std::uint64_t nan_count) {
   const engine::Model& model = *loaded.model;
   nlohmann::ordered_json result;
   result["sha256"] = hash;
@@ -108,16 +109,19 @@ int logits(const Options& options) {
         [&](std::size_t, std::size_t, std::size_t rows, const float* values) { receiver.take(rows, values); },
         [&](std::size_t done, std::size_t total) { progress.update(done, total, "tokens"); });
   } catch (const engine::Interrupted&) {
+    progress.clear();
+    write_message("lastbit: interrupted; nothing was written\n");
     return kExitInterrupted;
   }
   progress.clear();
   const std::string digest = receiver.finish();
   if (receiver.nan_count() > 0) {
-    write_message(fmt::format("  warning  {} logits are NaN: the checkpoint computes no answer there\n", receiver.nan_count()));
+    write_message(
+        fmt::format("  warning  {} logits are NaN: the checkpoint computes no answer there\n", receiver.nan_count()));
   }
-  const std::string result =
-      options.json ? result_json(loaded, digest, tokens, receiver.nan_count()).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
-                   : digest;
+  const std::string result = options.json ? result_json(loaded, digest, tokens, receiver.nan_count())
+                                                .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+                                          : digest;
   write_result(result + "\n");
   return 0;
 }
@@ -125,11 +129,13 @@ int logits(const Options& options) {
 }  // namespace
 
 void add_logits_command(CLI::App& application, CommandRun& run) {
-  CLI::App* command = application.add_subcommand("logits", "Logits of every position of a prompt; prints the SHA-256 of their bytes");
+  CLI::App* command =
+      application.add_subcommand("logits", "Logits of every position of a prompt; prints the SHA-256 of their bytes");
   auto options = std::make_shared<Options>();
   add_model_options(*command, options->model);
   add_prompt_options(*command, options->prompt);
-  command->add_option("--out", options->output, "Also write \"logits\" [positions, vocabulary] float32 as safetensors")->type_name("FILE");
+  command->add_option("--out", options->output, "Also write \"logits\" [positions, vocabulary] float32 as safetensors")
+      ->type_name("FILE");
   command->add_flag("--special", options->special, "Recognise control tokens in the text of -p");
   command->add_flag("--json", options->json, "Print one JSON object instead of the hash alone");
   add_later_flags(*command, {"--inputs", "--image", "--top-logprobs", "--hidden"});

@@ -49,7 +49,8 @@ std::vector<text::TokenId> read_tokens_file(const std::string& path) {
   } catch (const nlohmann::json::parse_error& error) {
     throw_input(fmt::format("{}: is not JSON, at byte {} (wanted: one array of token ids)", path, error.byte));
   }
-  if (!document.is_array()) throw_input(fmt::format("{}: holds a JSON {}, wanted: one array of token ids", path, document.type_name()));
+  if (!document.is_array())
+    throw_input(fmt::format("{}: holds a JSON {}, wanted: one array of token ids", path, document.type_name()));
   std::vector<text::TokenId> tokens;
   for (const nlohmann::json& item : document) {
     const bool fits = item.is_number_integer() && item >= 0 && item <= kLargestTokenId;
@@ -63,21 +64,31 @@ std::vector<text::TokenId> read_tokens_file(const std::string& path) {
 
 void add_model_options(CLI::App& command, ModelOptions& options) {
   command.add_option("model", options.model, "Checkpoint: a GGUF file")->required()->type_name("MODEL");
-  command.add_option("--precision", options.precision, "Precision policy: highest, or activations=f32,matmul=f32,kv=f32")->type_name("P");
+  command
+      .add_option("--precision", options.precision, "Precision policy: highest, or activations=f32,matmul=f32,kv=f32")
+      ->type_name("P");
   command.add_option("--threads", options.threads, "Threads (default: the processors that this process may use)")
-      ->check(CLI::Range(1, kMostThreads))->type_name("N");
-  command.add_option("--chunk", options.chunk, "Prompt tokens read in one pass, or all; the answer does not depend on it")
-      ->capture_default_str()->type_name("N|all");
-  command.add_option("--allow-unknown", options.allow_unknown, "Overlook an unknown key or tensor of the checkpoint (repeatable)")
-      ->type_name("NAME")->allow_extra_args(false);
+      ->check(CLI::Range(1, kMostThreads))
+      ->type_name("N");
+  command
+      .add_option("--chunk", options.chunk, "Prompt tokens read in one pass, or all; the answer does not depend on it")
+      ->capture_default_str()
+      ->type_name("N|all");
+  command
+      .add_option("--allow-unknown", options.allow_unknown,
+                  "Overlook an unknown key or tensor of the checkpoint (repeatable)")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   add_later_flags(command, {"--rounding", "--set"});
 }
 
 void add_prompt_options(CLI::App& command, PromptOptions& options) {
   CLI::Option_group* group = command.add_option_group("Prompt", "What to read (exactly one)");
-  group->add_option("-p,--prompt", options.text, "Text; <bos> is added where the checkpoint says so")->type_name("TEXT");
+  group->add_option("-p,--prompt", options.text, "Text; <bos> is added where the checkpoint says so")
+      ->type_name("TEXT");
   group->add_option("--tokens", options.tokens, "Token ids: 2,651,9122; nothing is added")->type_name("IDS");
-  group->add_option("--tokens-file", options.tokens_file, "File with one JSON array of token ids; nothing is added")->type_name("FILE");
+  group->add_option("--tokens-file", options.tokens_file, "File with one JSON array of token ids; nothing is added")
+      ->type_name("FILE");
   group->require_option(1);
 }
 
@@ -113,7 +124,8 @@ bool parse_whole_number(std::string_view text, std::size_t& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-std::vector<text::TokenId> prompt_tokens(const PromptOptions& options, const text::Tokenizer& tokenizer, bool parse_special) {
+std::vector<text::TokenId> prompt_tokens(const PromptOptions& options, const text::Tokenizer& tokenizer,
+                                         bool parse_special) {
   std::vector<text::TokenId> tokens;
   if (options.tokens) {
     tokens = parse_token_list(*options.tokens);

@@ -54,8 +54,10 @@ std::size_t parse_chunk(const std::string& text);
 /// A whole decimal number and nothing else; false otherwise.
 bool parse_whole_number(std::string_view text, std::size_t& value);
 
-/// The ids of the prompt. Text is encoded as plain text (control tokens only with parse_special), with what the checkpoint adds
-/// around it; ids are taken as they are. ErrorKind::usage for a malformed --tokens, ErrorKind::input for a malformed file.
-std::vector<text::TokenId> prompt_tokens(const PromptOptions& options, const text::Tokenizer& tokenizer, bool parse_special);
+/// The ids of the prompt. Text is encoded as plain text (control tokens only with parse_special), with what the
+/// checkpoint adds around it; ids are taken as they are. ErrorKind::usage for a malformed --tokens, ErrorKind::input
+/// for a malformed file.
+std::vector<text::TokenId> prompt_tokens(const PromptOptions& options, const text::Tokenizer& tokenizer,
+                                         bool parse_special);
 
 }  // namespace lastbit::cli

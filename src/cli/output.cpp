@@ -13,7 +13,9 @@
 namespace lastbit::cli {
 namespace {
 
-[[noreturn]] void fail_to_write() { throw_environment(fmt::format("cannot write to standard output: {}", std::strerror(errno))); }
+[[noreturn]] void fail_to_write() {
+  throw_environment(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+}
 
 }  // namespace
 

@@ -1,12 +1,13 @@
-// The two ways out of the program: results on stdout, where a failed write is an error, and messages on stderr, where it is not.
+// The two ways out of the program: results on stdout, where a failed write is an error, and messages on stderr, where
+// it is not.
 #pragma once
 
 #include <string_view>
 
 namespace lastbit::cli {
 
-/// Makes sure that the descriptors 0 to 2 are taken, so that no file of ours is opened as one of them. A stream that the caller
-/// closed stays unusable: reading or writing it fails.
+/// Makes sure that the descriptors 0 to 2 are taken, so that no file of ours is opened as one of them. A stream that
+/// the caller closed stays unusable: reading or writing it fails.
 void reserve_standard_streams();
 
 /// Writes to stdout; ErrorKind::environment when it cannot. `flush`: now, as for streamed text.

@@ -44,7 +44,8 @@ std::string tensor_types_text(const formats::GgufFile& file) {
   std::vector<std::pair<std::string_view, std::uint64_t>> sorted(sizes.begin(), sizes.end());
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string text;
-  for (const auto& [name, size] : sorted) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, bytes_text(size));
+  for (const auto& [name, size] : sorted)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, bytes_text(size));
   return text;
 }
 
@@ -64,11 +65,12 @@ void print_header(const LoadedModel& loaded) {
   blocks::Execution& execution = *loaded.execution;
   const int threads = execution.pool().threads();
   std::string header = fmt::format("lastbit {} (arithmetic {})\n", kVersion, kArithmeticVersion);
-  header += fmt::format("  model    {}: {}, {:.1f} M parameters, {}\n", printable(model.file().path()), model.description().family->title,
-                        static_cast<double>(parameter_count(model.file())) * 1e-6, tensor_types_text(model.file()));
+  header += fmt::format("  model    {}: {}, {:.1f} M parameters, {}\n", printable(model.file().path()),
+                        model.description().family->title, static_cast<double>(parameter_count(model.file())) * 1e-6,
+                        tensor_types_text(model.file()));
   header += fmt::format("  policy   {}: {} ({})\n", policy.name(), policy.fields(), policy.reason);
-  header += fmt::format("  machine  {}, instruction set {}, {} thread{}\n", cpu::processor_name(), cpu::isa_name(execution.isa()),
-                        threads, threads == 1 ? "" : "s");
+  header += fmt::format("  machine  {}, instruction set {}, {} thread{}\n", cpu::processor_name(),
+                        cpu::isa_name(execution.isa()), threads, threads == 1 ? "" : "s");
   for (const std::string& name : model.description().overlooked) {
     header += fmt::format("  warning  {} is unknown and was overlooked (--allow-unknown)\n", quoted_text(name));
   }

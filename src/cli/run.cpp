@@ -56,31 +56,34 @@ Report make_report(const LoadedModel& loaded, const GenerationResult& result, bo
   report.prefill_rate = rate(static_cast<double>(result.prefill.tokens), result.prefill.seconds);
   report.decode_rate = rate(static_cast<double>(result.decode.tokens), result.decode.seconds);
   report.peak_memory = peak_memory_bytes();
-  report.prefill_operations_rate = rate(static_cast<double>(result.prefill.matmul.operations), result.prefill.matmul.seconds);
+  report.prefill_operations_rate =
+      rate(static_cast<double>(result.prefill.matmul.operations), result.prefill.matmul.seconds);
   const std::uint64_t weight_bytes = blocks::weight_bytes_per_token(loaded.model->weights());
   const std::uint64_t decode_bytes = weight_bytes * result.decode.tokens + result.decode_key_value_bytes;
   report.decode_bytes_rate = rate(static_cast<double>(decode_bytes), result.decode.seconds);
   if (timings) {
-    report.peaks = kernels::measure_machine_peaks(loaded.execution->isa(), loaded.execution->pool(), static_cast<std::size_t>(weight_bytes));
+    report.peaks = kernels::measure_machine_peaks(loaded.execution->isa(), loaded.execution->pool(),
+                                                  static_cast<std::size_t>(weight_bytes));
   }
   return report;
 }
 
 std::string share_text(double rate, double peak, std::string_view unit, std::string_view what) {
-  return fmt::format("{:.1f} {}, {:.0f} % of this machine's measured {:.1f} ({}, same threads)\n", rate * 1e-9, unit, 100.0 * rate / peak,
-                     peak * 1e-9, what);
+  return fmt::format("{:.1f} {}, {:.0f} % of this machine's measured {:.1f} ({}, same threads)\n", rate * 1e-9, unit,
+                     100.0 * rate / peak, peak * 1e-9, what);
 }
 
 void print_summary(const GenerationResult& result, const Report& report) {
-  std::string text = fmt::format("  load     {:.2f} s, first token {:.3f} s after that, peak memory {}\n", report.load_seconds,
-                                 report.first_token_seconds, bytes_text(report.peak_memory));
+  std::string text = fmt::format("  load     {:.2f} s, first token {:.3f} s after that, peak memory {}\n",
+                                 report.load_seconds, report.first_token_seconds, bytes_text(report.peak_memory));
   text += fmt::format("  prefill  {} tokens, {:.1f} tokens/s\n", result.prefill.tokens, report.prefill_rate);
   text += fmt::format("  decode   {} tokens, {:.1f} tokens/s ({})\n", result.decode.tokens, report.decode_rate,
                       engine::finish_reason_name(result.reason));
   if (report.peaks) {
     text += "  products of the prefill: " +
             share_text(report.prefill_operations_rate, report.peaks->flops_per_second, "GFLOP/s", "float32 fma");
-    text += "  bytes of the decode: " + share_text(report.decode_bytes_rate, report.peaks->read_bytes_per_second, "GB/s", "read");
+    text += "  bytes of the decode: " +
+            share_text(report.decode_bytes_rate, report.peaks->read_bytes_per_second, "GB/s", "read");
   }
   write_message(text);
 }
@@ -101,15 +104,16 @@ nlohmann::ordered_json timings_json(const GenerationResult& result, const Report
   timings["decode"] = phase_json(result.decode, report.decode_rate);
   timings["peak_memory_bytes"] = report.peak_memory;
   if (report.peaks) {
-    timings["machine"] = {{"flops_per_second", report.peaks->flops_per_second}, {"read_bytes_per_second", report.peaks->read_bytes_per_second}};
+    timings["machine"] = {{"flops_per_second", report.peaks->flops_per_second},
+                          {"read_bytes_per_second", report.peaks->read_bytes_per_second}};
     timings["prefill_share_of_flops"] = report.prefill_operations_rate / report.peaks->flops_per_second;
     timings["decode_share_of_bandwidth"] = report.decode_bytes_rate / report.peaks->read_bytes_per_second;
   }
   return timings;
 }
 
-nlohmann::ordered_json result_json(const LoadedModel& loaded, const std::vector<text::TokenId>& prompt, const std::string& text,
-                                   const GenerationResult& result, const Report& report) {
+nlohmann::ordered_json result_json(const LoadedModel& loaded, const std::vector<text::TokenId>& prompt,
+                                   const std::string& text, const GenerationResult& result, const Report& report) {
   const engine::PrecisionPolicy& policy = loaded.model->policy();
   nlohmann::ordered_json json;
   json["tokens"] = result.tokens;
@@ -133,7 +137,8 @@ void check_temperature(const std::string& text) {
   char* end = nullptr;
   const double temperature = std::strtod(text.c_str(), &end);
   if (text.empty() || *end != '\0') throw_usage(fmt::format("--temp: {} is not a number", quoted_text(text)));
-  if (temperature != 0.0) throw_usage("--temp: this version decodes greedily (--temp 0); sampling comes in a later version");
+  if (temperature != 0.0)
+    throw_usage("--temp: this version decodes greedily (--temp 0); sampling comes in a later version");
 }
 
 std::size_t parse_max_tokens(const std::string& text) {
@@ -192,13 +197,18 @@ void add_run_command(CLI::App& application, CommandRun& run) {
   add_model_options(*command, options->model);
   add_prompt_options(*command, options->prompt);
   command->add_option("-n", options->max_tokens, "Tokens to generate at most")->capture_default_str()->type_name("N");
-  command->add_option("--temp", options->temperature, "Temperature; this version has 0 (greedy)")->capture_default_str()->type_name("T");
+  command->add_option("--temp", options->temperature, "Temperature; this version has 0 (greedy)")
+      ->capture_default_str()
+      ->type_name("T");
   command->add_flag("--ignore-eos", options->ignore_end, "End-of-sequence tokens do not stop");
-  command->add_flag("--special", options->special, "Recognise control tokens in the text of -p and show them in the output");
-  command->add_flag("--timings", options->timings, "Also measure this machine's peaks and print the share that was reached");
+  command->add_flag("--special", options->special,
+                    "Recognise control tokens in the text of -p and show them in the output");
+  command->add_flag("--timings", options->timings,
+                    "Also measure this machine's peaks and print the share that was reached");
   command->add_flag("--json", options->json, "Print one JSON object at the end instead of streaming text");
-  add_later_flags(*command, {"--top-k", "--top-p", "--min-p", "--typical", "--repeat-penalty", "--repeat-last-n", "--presence-penalty",
-                             "--frequency-penalty", "--logit-bias", "--seed", "--stop", "--kv", "--fusion", "--draft", "--stats", "--receipt"});
+  add_later_flags(*command, {"--top-k", "--top-p", "--min-p", "--typical", "--repeat-penalty", "--repeat-last-n",
+                             "--presence-penalty", "--frequency-penalty", "--logit-bias", "--seed", "--stop", "--kv",
+                             "--fusion", "--draft", "--stats", "--receipt"});
   command->callback([options, &run] { run = [options] { return run_model(*options); }; });
 }
 

@@ -77,7 +77,8 @@ class Input {
   static constexpr std::size_t kLongestText = std::size_t{1} << 30;
   void check_read() {
     // Standard input is read through stdio, which keeps the error to itself.
-    if (stream().bad() || (is_standard_ && std::ferror(stdin) != 0)) throw_input(fmt::format("{}: cannot read it", name_));
+    if (stream().bad() || (is_standard_ && std::ferror(stdin) != 0))
+      throw_input(fmt::format("{}: cannot read it", name_));
   }
 
   std::string name_;
@@ -189,7 +190,8 @@ void add_tokenize_command(CLI::App& application, CommandRun& run) {
 
   CLI::Option_group* source = command->add_option_group("Source", "Where the texts come from (exactly one)");
   source->add_option("--text", options->text, "This text")->type_name("TEXT");
-  source->add_option("--text-file", options->text_file, "The whole content of a file (-: standard input)")->type_name("FILE");
+  source->add_option("--text-file", options->text_file, "The whole content of a file (-: standard input)")
+      ->type_name("FILE");
   CLI::Option* jsonl = source->add_option(
       "--jsonl", options->jsonl,
       "Rows {\"text\": ...} or {\"bytes_base64\": ...}; with --decode {\"ids\": [...]} (-: standard input)");
@@ -200,7 +202,9 @@ void add_tokenize_command(CLI::App& application, CommandRun& run) {
                     "Recognise control tokens in texts; with --decode show them (otherwise they give nothing)");
   command->add_flag("--no-bos", options->no_bos, "Add nothing to a text (no bos, no eos)");
   command->add_flag("--decode", options->decode, "Token ids to texts")->needs(jsonl);
-  command->add_option("--allow-unknown", options->allow_unknown, "Overlook an unknown tokenizer key of the checkpoint (repeatable)")
+  command
+      ->add_option("--allow-unknown", options->allow_unknown,
+                   "Overlook an unknown tokenizer key of the checkpoint (repeatable)")
       ->type_name("NAME")
       ->allow_extra_args(false);
   command->callback([options, &run] { run = [options] { return tokenize(*options); }; });

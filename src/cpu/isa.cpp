@@ -27,7 +27,7 @@ constexpr Entry kEntries[] = {
 #undef LASTBIT_VECTOR_ISA
 };
 
-// Names that the documentation promises for later versions: refused by name, not as a typing mistake.
+// Names of later versions (docs/ROADMAP.md): refused by name, not as a typing mistake.
 constexpr std::string_view kLaterNames[] = {"avxvnni", "avx512vnni", "amx", "neon"};
 
 const Entry& entry(Isa isa) { return kEntries[static_cast<std::size_t>(isa)]; }
@@ -117,7 +117,8 @@ Isa require_isa(std::string_view name) {
     known += fmt::format("{}{}", known.empty() ? "" : ", ", candidate.name);
   }
   for (const std::string_view later : kLaterNames) {
-    if (later == name) throw_usage(fmt::format("instruction set {}: this version has no code for it (it has {})", name, known));
+    if (later == name)
+      throw_usage(fmt::format("instruction set {}: this version has no code for it (it has {})", name, known));
   }
   throw_usage(fmt::format("instruction set \"{}\" is unknown (known: {})", name, known));
 }

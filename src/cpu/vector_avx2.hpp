@@ -57,11 +57,17 @@ struct Vector {
   static I32 add_integer(I32 a, I32 b) { return _mm256_add_epi32(a, b); }
   static I32 subtract_integer(I32 a, I32 b) { return _mm256_sub_epi32(a, b); }
   template <int bits>
-  static I32 shift_left(I32 a) { return _mm256_slli_epi32(a, bits); }
+  static I32 shift_left(I32 a) {
+    return _mm256_slli_epi32(a, bits);
+  }
   template <int bits>
-  static I32 shift_right(I32 a) { return _mm256_srli_epi32(a, bits); }
+  static I32 shift_right(I32 a) {
+    return _mm256_srli_epi32(a, bits);
+  }
   template <int bits>
-  static I32 shift_right_arithmetic(I32 a) { return _mm256_srai_epi32(a, bits); }
+  static I32 shift_right_arithmetic(I32 a) {
+    return _mm256_srai_epi32(a, bits);
+  }
   static F32 as_float(I32 a) { return _mm256_castsi256_ps(a); }
   static I32 as_integer(F32 a) { return _mm256_castps_si256(a); }
   /// Exact for |a| <= 2^24, rounded to nearest beyond.
@@ -72,18 +78,26 @@ struct Vector {
   template <int from, int to>
   __attribute__((always_inline)) static I32 merge_byte(I32 codes, I32 base) {
     // 0x80 makes a zero byte; the shuffle works within each half of 16 bytes.
-    const auto source = [](int lane) { return static_cast<int>(0x80808080U ^ (0x80U ^ (4U * lane + from)) << (8 * to)); };
+    const auto source = [](int lane) {
+      return static_cast<int>(0x80808080U ^ (0x80U ^ (4U * lane + from)) << (8 * to));
+    };
     const __m256i order = _mm256_broadcastsi128_si256(_mm_setr_epi32(source(0), source(1), source(2), source(3)));
     return _mm256_or_si256(_mm256_shuffle_epi8(codes, order), base);
   }
 
   // ---- widening loads, one element per lane ---------------------------------------------------------------------
-  static F32 load_f16(const std::uint16_t* p) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
+  static F32 load_f16(const std::uint16_t* p) {
+    return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  }
   static F32 load_bf16(const std::uint16_t* p) {
     return as_float(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))), 16));
   }
-  static I32 load_u8(const std::uint8_t* p) { return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))); }
-  static I32 load_i8(const std::int8_t* p) { return _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))); }
+  static I32 load_u8(const std::uint8_t* p) {
+    return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+  }
+  static I32 load_i8(const std::int8_t* p) {
+    return _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+  }
 
   // ---- binary64: F64 holds half the elements of an F32; bitwise functions of I32 serve I64 as well -----------------
   static constexpr int double_lanes = 4;
@@ -110,16 +124,22 @@ struct Vector {
   static I64 add_integer64(I64 a, I64 b) { return _mm256_add_epi64(a, b); }
   static I64 subtract_integer64(I64 a, I64 b) { return _mm256_sub_epi64(a, b); }
   template <int bits>
-  static I64 shift_left64(I64 a) { return _mm256_slli_epi64(a, bits); }
+  static I64 shift_left64(I64 a) {
+    return _mm256_slli_epi64(a, bits);
+  }
   template <int bits>
-  static I64 shift_right64(I64 a) { return _mm256_srli_epi64(a, bits); }
+  static I64 shift_right64(I64 a) {
+    return _mm256_srli_epi64(a, bits);
+  }
   /// Where a and b have no bit in common.
   static Mask64 disjoint(I64 a, I64 b) {
     return _mm256_castsi256_pd(_mm256_cmpeq_epi64(_mm256_and_si256(a, b), _mm256_setzero_si256()));
   }
 
   /// Always inlined: g++ takes a function that only prefetches for one without effect and drops the call.
-  __attribute__((always_inline)) static void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
+  __attribute__((always_inline)) static void prefetch(const void* p) {
+    _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0);
+  }
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Vector wrapper for AVX-512 F, CD, BW, DQ, VL. Included only by translation units compiled for that set.
 #pragma once
 
-// g++ 12's intrinsics start from a register that is "undefined" on purpose (_mm512_undefined_ps) and warn about it where
-// they are inlined: gcc.gnu.org/PR105593.
+// g++ 12's intrinsics start from a register that is "undefined" on purpose (_mm512_undefined_ps) and warn about it
+// where they are inlined: gcc.gnu.org/PR105593.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -60,11 +60,17 @@ struct Vector {
   static I32 add_integer(I32 a, I32 b) { return _mm512_add_epi32(a, b); }
   static I32 subtract_integer(I32 a, I32 b) { return _mm512_sub_epi32(a, b); }
   template <int bits>
-  static I32 shift_left(I32 a) { return _mm512_slli_epi32(a, bits); }
+  static I32 shift_left(I32 a) {
+    return _mm512_slli_epi32(a, bits);
+  }
   template <int bits>
-  static I32 shift_right(I32 a) { return _mm512_srli_epi32(a, bits); }
+  static I32 shift_right(I32 a) {
+    return _mm512_srli_epi32(a, bits);
+  }
   template <int bits>
-  static I32 shift_right_arithmetic(I32 a) { return _mm512_srai_epi32(a, bits); }
+  static I32 shift_right_arithmetic(I32 a) {
+    return _mm512_srai_epi32(a, bits);
+  }
   static F32 as_float(I32 a) { return _mm512_castsi512_ps(a); }
   static I32 as_integer(F32 a) { return _mm512_castps_si512(a); }
   /// Exact for |a| <= 2^24, rounded to nearest beyond.
@@ -75,21 +81,31 @@ struct Vector {
   template <int from, int to>
   __attribute__((always_inline)) static I32 merge_byte(I32 codes, I32 base) {
     if constexpr (from == to) {
-      return _mm512_ternarylogic_epi32(codes, _mm512_set1_epi32(static_cast<int>(0xFFU << (8 * to))), base, 0xEA);  // a & b | c
+      return _mm512_ternarylogic_epi32(codes, _mm512_set1_epi32(static_cast<int>(0xFFU << (8 * to))), base,
+                                       0xEA);  // a & b | c
     } else {
-      const auto source = [](int lane) { return static_cast<int>(static_cast<std::uint32_t>(4 * lane + from) << (8 * to)); };
+      const auto source = [](int lane) {
+        return static_cast<int>(static_cast<std::uint32_t>(4 * lane + from) << (8 * to));
+      };
       const __m512i order = _mm512_broadcast_i32x4(_mm_setr_epi32(source(0), source(1), source(2), source(3)));
       return _mm512_mask_shuffle_epi8(base, 0x1111111111111111ULL << to, codes, order);
     }
   }
 
   // ---- widening loads, one element per lane ---------------------------------------------------------------------
-  static F32 load_f16(const std::uint16_t* p) { return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))); }
-  static F32 load_bf16(const std::uint16_t* p) {
-    return as_float(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))), 16));
+  static F32 load_f16(const std::uint16_t* p) {
+    return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
   }
-  static I32 load_u8(const std::uint8_t* p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
-  static I32 load_i8(const std::int8_t* p) { return _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
+  static F32 load_bf16(const std::uint16_t* p) {
+    return as_float(
+        _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))), 16));
+  }
+  static I32 load_u8(const std::uint8_t* p) {
+    return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  }
+  static I32 load_i8(const std::int8_t* p) {
+    return _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  }
 
   // ---- binary64: F64 holds half the elements of an F32; bitwise functions of I32 serve I64 as well -----------------
   static constexpr int double_lanes = 8;
@@ -118,14 +134,20 @@ struct Vector {
   static I64 add_integer64(I64 a, I64 b) { return _mm512_add_epi64(a, b); }
   static I64 subtract_integer64(I64 a, I64 b) { return _mm512_sub_epi64(a, b); }
   template <int bits>
-  static I64 shift_left64(I64 a) { return _mm512_slli_epi64(a, bits); }
+  static I64 shift_left64(I64 a) {
+    return _mm512_slli_epi64(a, bits);
+  }
   template <int bits>
-  static I64 shift_right64(I64 a) { return _mm512_srli_epi64(a, bits); }
+  static I64 shift_right64(I64 a) {
+    return _mm512_srli_epi64(a, bits);
+  }
   /// Where a and b have no bit in common.
   static Mask64 disjoint(I64 a, I64 b) { return _mm512_testn_epi64_mask(a, b); }
 
   /// Always inlined: g++ takes a function that only prefetches for one without effect and drops the call.
-  __attribute__((always_inline)) static void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
+  __attribute__((always_inline)) static void prefetch(const void* p) {
+    _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0);
+  }
 };
 
 }  // namespace

@@ -44,34 +44,66 @@ struct Vector {
 
   // ---- binary32 -------------------------------------------------------------------------------------------------
   static F32 zero() { return broadcast(0.0F); }
-  static F32 broadcast(float x) { return each<F32>([&](int) { return x; }); }
-  static F32 load(const float* p) { return each<F32>([&](int i) { return p[i]; }); }
+  static F32 broadcast(float x) {
+    return each<F32>([&](int) { return x; });
+  }
+  static F32 load(const float* p) {
+    return each<F32>([&](int i) { return p[i]; });
+  }
   static void store(float* p, F32 x) { store_first(p, x, lanes); }
   /// The first `count` (0..lanes) elements, +0 in the others; memory behind them is not touched.
-  static F32 load_first(const float* p, int count) { return each<F32>([&](int i) { return i < count ? p[i] : 0.0F; }); }
+  static F32 load_first(const float* p, int count) {
+    return each<F32>([&](int i) { return i < count ? p[i] : 0.0F; });
+  }
   static void store_first(float* p, F32 x, int count) {
     for (int i = 0; i < count; ++i) p[i] = x.lane[i];
   }
-  static F32 add(F32 a, F32 b) { return each<F32>([&](int i) { return a.lane[i] + b.lane[i]; }); }
-  static F32 subtract(F32 a, F32 b) { return each<F32>([&](int i) { return a.lane[i] - b.lane[i]; }); }
-  static F32 multiply(F32 a, F32 b) { return each<F32>([&](int i) { return a.lane[i] * b.lane[i]; }); }
-  static F32 divide(F32 a, F32 b) { return each<F32>([&](int i) { return a.lane[i] / b.lane[i]; }); }
-  static F32 square_root(F32 a) { return each<F32>([&](int i) { return __builtin_sqrtf(a.lane[i]); }); }
+  static F32 add(F32 a, F32 b) {
+    return each<F32>([&](int i) { return a.lane[i] + b.lane[i]; });
+  }
+  static F32 subtract(F32 a, F32 b) {
+    return each<F32>([&](int i) { return a.lane[i] - b.lane[i]; });
+  }
+  static F32 multiply(F32 a, F32 b) {
+    return each<F32>([&](int i) { return a.lane[i] * b.lane[i]; });
+  }
+  static F32 divide(F32 a, F32 b) {
+    return each<F32>([&](int i) { return a.lane[i] / b.lane[i]; });
+  }
+  static F32 square_root(F32 a) {
+    return each<F32>([&](int i) { return __builtin_sqrtf(a.lane[i]); });
+  }
   /// fl(a * b + c)
   static F32 fma(F32 a, F32 b, F32 c) {
     return each<F32>([&](int i) { return __builtin_fmaf(a.lane[i], b.lane[i], c.lane[i]); });
   }
   /// Nearest integer, ties to even.
-  static F32 round_even(F32 a) { return each<F32>([&](int i) { return __builtin_rintf(a.lane[i]); }); }
+  static F32 round_even(F32 a) {
+    return each<F32>([&](int i) { return __builtin_rintf(a.lane[i]); });
+  }
 
   // ---- comparisons (false where an operand is NaN) and selection ------------------------------------------------
-  static Mask less(F32 a, F32 b) { return each<Mask>([&](int i) { return a.lane[i] < b.lane[i]; }); }
-  static Mask equal(F32 a, F32 b) { return each<Mask>([&](int i) { return a.lane[i] == b.lane[i]; }); }
-  static Mask is_nan(F32 a) { return each<Mask>([&](int i) { return a.lane[i] != a.lane[i]; }); }
-  static Mask first(int count) { return each<Mask>([&](int i) { return i < count; }); }
-  static Mask mask_or(Mask a, Mask b) { return each<Mask>([&](int i) { return a.lane[i] || b.lane[i]; }); }
-  static Mask mask_and(Mask a, Mask b) { return each<Mask>([&](int i) { return a.lane[i] && b.lane[i]; }); }
-  static Mask mask_not(Mask a) { return each<Mask>([&](int i) { return !a.lane[i]; }); }
+  static Mask less(F32 a, F32 b) {
+    return each<Mask>([&](int i) { return a.lane[i] < b.lane[i]; });
+  }
+  static Mask equal(F32 a, F32 b) {
+    return each<Mask>([&](int i) { return a.lane[i] == b.lane[i]; });
+  }
+  static Mask is_nan(F32 a) {
+    return each<Mask>([&](int i) { return a.lane[i] != a.lane[i]; });
+  }
+  static Mask first(int count) {
+    return each<Mask>([&](int i) { return i < count; });
+  }
+  static Mask mask_or(Mask a, Mask b) {
+    return each<Mask>([&](int i) { return a.lane[i] || b.lane[i]; });
+  }
+  static Mask mask_and(Mask a, Mask b) {
+    return each<Mask>([&](int i) { return a.lane[i] && b.lane[i]; });
+  }
+  static Mask mask_not(Mask a) {
+    return each<Mask>([&](int i) { return !a.lane[i]; });
+  }
   static bool any(Mask a) {
     bool result = false;
     for (int i = 0; i < lanes; ++i) result = result || a.lane[i];
@@ -82,15 +114,23 @@ struct Vector {
   }
 
   // ---- 32-bit integers and bits ---------------------------------------------------------------------------------
-  static I32 broadcast_integer(std::int32_t x) { return each<I32>([&](int) { return x; }); }
+  static I32 broadcast_integer(std::int32_t x) {
+    return each<I32>([&](int) { return x; });
+  }
   static I32 load_integer(const void* p) {
     I32 result;
     __builtin_memcpy(&result, p, sizeof result);
     return result;
   }
-  static I32 bit_and(I32 a, I32 b) { return each<I32>([&](int i) { return a.lane[i] & b.lane[i]; }); }
-  static I32 bit_or(I32 a, I32 b) { return each<I32>([&](int i) { return a.lane[i] | b.lane[i]; }); }
-  static I32 bit_xor(I32 a, I32 b) { return each<I32>([&](int i) { return a.lane[i] ^ b.lane[i]; }); }
+  static I32 bit_and(I32 a, I32 b) {
+    return each<I32>([&](int i) { return a.lane[i] & b.lane[i]; });
+  }
+  static I32 bit_or(I32 a, I32 b) {
+    return each<I32>([&](int i) { return a.lane[i] | b.lane[i]; });
+  }
+  static I32 bit_xor(I32 a, I32 b) {
+    return each<I32>([&](int i) { return a.lane[i] ^ b.lane[i]; });
+  }
   static I32 add_integer(I32 a, I32 b) {
     return each<I32>([&](int i) { return from_unsigned(to_unsigned(a.lane[i]) + to_unsigned(b.lane[i])); });
   }
@@ -120,7 +160,9 @@ struct Vector {
     return result;
   }
   /// Exact for |a| <= 2^24, rounded to nearest beyond.
-  static F32 to_float(I32 a) { return each<F32>([&](int i) { return static_cast<float>(a.lane[i]); }); }
+  static F32 to_float(I32 a) {
+    return each<F32>([&](int i) { return static_cast<float>(a.lane[i]); });
+  }
 
   // ---- bytes of dwords ------------------------------------------------------------------------------------------
   /// Each lane: `base` with byte number `to` (which is 0 in base) replaced by byte number `from` of `codes`.
@@ -133,12 +175,18 @@ struct Vector {
   }
 
   // ---- widening loads, one element per lane ---------------------------------------------------------------------
-  static F32 load_f16(const std::uint16_t* p) { return each<F32>([&](int i) { return widen_f16(p[i]); }); }
+  static F32 load_f16(const std::uint16_t* p) {
+    return each<F32>([&](int i) { return widen_f16(p[i]); });
+  }
   static F32 load_bf16(const std::uint16_t* p) {
     return as_float(each<I32>([&](int i) { return from_unsigned(static_cast<std::uint32_t>(p[i]) << 16); }));
   }
-  static I32 load_u8(const std::uint8_t* p) { return each<I32>([&](int i) { return static_cast<std::int32_t>(p[i]); }); }
-  static I32 load_i8(const std::int8_t* p) { return each<I32>([&](int i) { return static_cast<std::int32_t>(p[i]); }); }
+  static I32 load_u8(const std::uint8_t* p) {
+    return each<I32>([&](int i) { return static_cast<std::int32_t>(p[i]); });
+  }
+  static I32 load_i8(const std::int8_t* p) {
+    return each<I32>([&](int i) { return static_cast<std::int32_t>(p[i]); });
+  }
 
   // ---- binary64: F64 holds half the elements of an F32; bitwise functions of I32 serve I64 as well -----------------
   static constexpr int double_lanes = lanes > 1 ? lanes / 2 : 1;  // one lane: widen_low holds it, widen_high nothing
@@ -157,9 +205,15 @@ struct Vector {
     for (int i = 0; i < double_lanes; ++i) result.lane[i] = function(i);
     return result;
   }
-  static F64 broadcast_double(double x) { return each_double<F64>([&](int) { return x; }); }
-  static I64 broadcast_integer64(std::int64_t x) { return each_double<I64>([&](int) { return x; }); }
-  static F64 widen_low(F32 x) { return each_double<F64>([&](int i) { return static_cast<double>(x.lane[i]); }); }
+  static F64 broadcast_double(double x) {
+    return each_double<F64>([&](int) { return x; });
+  }
+  static I64 broadcast_integer64(std::int64_t x) {
+    return each_double<I64>([&](int) { return x; });
+  }
+  static F64 widen_low(F32 x) {
+    return each_double<F64>([&](int i) { return static_cast<double>(x.lane[i]); });
+  }
   static F64 widen_high(F32 x) {
     return each_double<F64>([&](int i) {
       const int source = double_lanes + i;
@@ -168,19 +222,30 @@ struct Vector {
   }
   /// Each element rounded once to binary32, subnormals kept.
   static F32 narrow(F64 low, F64 high) {
-    return each<F32>([&](int i) { return static_cast<float>(i < double_lanes ? low.lane[i] : high.lane[i - double_lanes]); });
+    return each<F32>(
+        [&](int i) { return static_cast<float>(i < double_lanes ? low.lane[i] : high.lane[i - double_lanes]); });
   }
   static void store(double* p, F64 x) {
     for (int i = 0; i < double_lanes; ++i) p[i] = x.lane[i];
   }
-  static F64 add(F64 a, F64 b) { return each_double<F64>([&](int i) { return a.lane[i] + b.lane[i]; }); }
-  static F64 subtract(F64 a, F64 b) { return each_double<F64>([&](int i) { return a.lane[i] - b.lane[i]; }); }
-  static F64 multiply(F64 a, F64 b) { return each_double<F64>([&](int i) { return a.lane[i] * b.lane[i]; }); }
-  static F64 divide(F64 a, F64 b) { return each_double<F64>([&](int i) { return a.lane[i] / b.lane[i]; }); }
+  static F64 add(F64 a, F64 b) {
+    return each_double<F64>([&](int i) { return a.lane[i] + b.lane[i]; });
+  }
+  static F64 subtract(F64 a, F64 b) {
+    return each_double<F64>([&](int i) { return a.lane[i] - b.lane[i]; });
+  }
+  static F64 multiply(F64 a, F64 b) {
+    return each_double<F64>([&](int i) { return a.lane[i] * b.lane[i]; });
+  }
+  static F64 divide(F64 a, F64 b) {
+    return each_double<F64>([&](int i) { return a.lane[i] / b.lane[i]; });
+  }
   static F64 fma(F64 a, F64 b, F64 c) {
     return each_double<F64>([&](int i) { return __builtin_fma(a.lane[i], b.lane[i], c.lane[i]); });
   }
-  static Mask64 mask_or(Mask64 a, Mask64 b) { return each_double<Mask64>([&](int i) { return a.lane[i] || b.lane[i]; }); }
+  static Mask64 mask_or(Mask64 a, Mask64 b) {
+    return each_double<Mask64>([&](int i) { return a.lane[i] || b.lane[i]; });
+  }
   static bool any(Mask64 a) {
     bool result = false;
     for (int i = 0; i < double_lanes; ++i) result = result || a.lane[i];
@@ -199,9 +264,15 @@ struct Vector {
     __builtin_memcpy(&result, &a, sizeof result);
     return result;
   }
-  static I64 bit_and(I64 a, I64 b) { return each_double<I64>([&](int i) { return a.lane[i] & b.lane[i]; }); }
-  static I64 bit_or(I64 a, I64 b) { return each_double<I64>([&](int i) { return a.lane[i] | b.lane[i]; }); }
-  static I64 bit_xor(I64 a, I64 b) { return each_double<I64>([&](int i) { return a.lane[i] ^ b.lane[i]; }); }
+  static I64 bit_and(I64 a, I64 b) {
+    return each_double<I64>([&](int i) { return a.lane[i] & b.lane[i]; });
+  }
+  static I64 bit_or(I64 a, I64 b) {
+    return each_double<I64>([&](int i) { return a.lane[i] | b.lane[i]; });
+  }
+  static I64 bit_xor(I64 a, I64 b) {
+    return each_double<I64>([&](int i) { return a.lane[i] ^ b.lane[i]; });
+  }
   static I64 add_integer64(I64 a, I64 b) {
     return each_double<I64>([&](int i) { return from_unsigned(to_unsigned(a.lane[i]) + to_unsigned(b.lane[i])); });
   }
@@ -217,7 +288,9 @@ struct Vector {
     return each_double<I64>([&](int i) { return from_unsigned(to_unsigned(a.lane[i]) >> bits); });
   }
   /// Where a and b have no bit in common.
-  static Mask64 disjoint(I64 a, I64 b) { return each_double<Mask64>([&](int i) { return (a.lane[i] & b.lane[i]) == 0; }); }
+  static Mask64 disjoint(I64 a, I64 b) {
+    return each_double<Mask64>([&](int i) { return (a.lane[i] & b.lane[i]) == 0; });
+  }
 
   static void prefetch(const void*) {}
 

@@ -24,7 +24,8 @@ void grow(std::vector<float>& buffer, std::size_t size) {
 
 }  // namespace
 
-Engine::Engine(const Model& model, blocks::Execution& execution) : model_(model), execution_(execution), pages_(model.config()) {}
+Engine::Engine(const Model& model, blocks::Execution& execution)
+    : model_(model), execution_(execution), pages_(model.config()) {}
 
 void Engine::check(std::span<const Span> spans) const {
   const blocks::DecoderConfig& config = model_.config();
@@ -32,13 +33,14 @@ void Engine::check(std::span<const Span> spans) const {
     if (span.tokens.empty()) throw_input("there are no tokens to read");
     const std::size_t needed = span.sequence->length() + span.tokens.size();
     if (needed > config.context_length) {
-      throw_input(fmt::format("{}: {} tokens do not fit in the model's context of {} positions", model_.file().path(), needed,
-                              config.context_length));
+      throw_input(fmt::format("{}: {} tokens do not fit in the model's context of {} positions", model_.file().path(),
+                              needed, config.context_length));
     }
     for (std::size_t i = 0; i < span.tokens.size(); ++i) {
       if (span.tokens[i] < 0 || static_cast<std::size_t>(span.tokens[i]) >= config.vocabulary_size) {
-        throw_input(fmt::format("{}: token {} (number {} of the input) is outside the vocabulary of {}", model_.file().path(), span.tokens[i],
-                                span.sequence->length() + i, config.vocabulary_size));
+        throw_input(fmt::format("{}: token {} (number {} of the input) is outside the vocabulary of {}",
+                                model_.file().path(), span.tokens[i], span.sequence->length() + i,
+                                config.vocabulary_size));
       }
     }
   }
@@ -103,14 +105,17 @@ void Engine::give_logits(std::span<const Span> spans, const LogitsSink& sink) {
   std::size_t span_row = 0;
   for (std::size_t index = 0; index < spans.size(); ++index) {
     const std::size_t count = spans[index].tokens.size();
-    const std::size_t wanted = spans[index].logits == LogitsOf::none ? 0 : spans[index].logits == LogitsOf::last ? 1 : count;
+    const std::size_t wanted = spans[index].logits == LogitsOf::none   ? 0
+                               : spans[index].logits == LogitsOf::last ? 1
+                                                                       : count;
     for (std::size_t done = 0; done < wanted;) {
       stop_if_interrupted();
       const std::size_t rows = std::min(kLogitsBlock, wanted - done);
       const std::size_t first = count - wanted + done;
       grow(logits_, rows * config.vocabulary_size);
-      blocks::normalize_rows(weights.output_norm, config.norm_epsilon, buffers.hidden.data() + (span_row + first) * config.hidden_size,
-                             rows, buffers.normalized.data(), execution_);
+      blocks::normalize_rows(weights.output_norm, config.hidden_size, config.norm_epsilon,
+                             buffers.hidden.data() + (span_row + first) * config.hidden_size, rows,
+                             buffers.normalized.data(), execution_);
       execution_.matmul(weights.output, buffers.normalized.data(), rows, logits_.data());
       sink(index, first, rows, logits_.data());
       done += rows;

@@ -19,23 +19,25 @@ struct Interrupted {};
 
 enum class LogitsOf { none, last, all };
 
-/// Tokens that follow what the sequence has read, and the rows of logits that are asked for. A sequence occurs once in a pass.
+/// Tokens that follow what the sequence has read, and the rows of logits that are asked for. A sequence occurs once in
+/// a pass.
 struct Span {
   Sequence* sequence = nullptr;
   std::span<const text::TokenId> tokens;
   LogitsOf logits = LogitsOf::last;
 };
 
-/// Receives logits [rows, vocabulary] in binary32 of the tokens [first_token, first_token + rows) of a span, in ascending
-/// order of spans and tokens; a span's rows may come in several calls. The memory is valid during the call.
-using LogitsSink = std::function<void(std::size_t span, std::size_t first_token, std::size_t rows, const float* logits)>;
+/// Receives logits [rows, vocabulary] in binary32 of the tokens [first_token, first_token + rows) of a span, in
+/// ascending order of spans and tokens; a span's rows may come in several calls. The memory is valid during the call.
+using LogitsSink =
+    std::function<void(std::size_t span, std::size_t first_token, std::size_t rows, const float* logits)>;
 
 class Engine {
  public:
   Engine(const Model& model, blocks::Execution& execution);
 
-  /// Reads the spans' tokens and gives the logits asked for. ErrorKind::input: a token outside the vocabulary, an empty span,
-  /// or more tokens than the context holds; the sequences are unchanged then.
+  /// Reads the spans' tokens and gives the logits asked for. ErrorKind::input: a token outside the vocabulary, an empty
+  /// span, or more tokens than the context holds; the sequences are unchanged then.
   void forward(std::span<const Span> spans, const LogitsSink& sink);
 
   /// Passes look at this flag between layers and between blocks of logits, and throw Interrupted once it is set.

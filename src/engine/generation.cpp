@@ -50,15 +50,17 @@ std::uint64_t key_value_bytes(const blocks::DecoderConfig& config, std::size_t p
 text::TokenId greedy_token(std::span<const float> logits, std::string_view place) {
   std::size_t best = 0;
   for (std::size_t i = 0; i < logits.size(); ++i) {
-    if (std::isnan(logits[i])) throw_input(fmt::format("{}: the logit of token {} is NaN: the checkpoint computes no answer", place, i));
+    if (std::isnan(logits[i]))
+      throw_input(fmt::format("{}: the logit of token {} is NaN: the checkpoint computes no answer", place, i));
     if (logits[i] > logits[best]) best = i;
   }
-  if (logits.empty() || logits[best] == -INFINITY) throw_input(fmt::format("{}: no token has a logit above -Inf: the checkpoint computes no answer", place));
+  if (logits.empty() || logits[best] == -INFINITY)
+    throw_input(fmt::format("{}: no token has a logit above -Inf: the checkpoint computes no answer", place));
   return static_cast<text::TokenId>(best);
 }
 
-void read_prompt(Engine& engine, Sequence& sequence, std::span<const text::TokenId> tokens, std::size_t chunk, LogitsOf logits,
-                 const LogitsSink& sink, const PromptProgress& progress) {
+void read_prompt(Engine& engine, Sequence& sequence, std::span<const text::TokenId> tokens, std::size_t chunk,
+                 LogitsOf logits, const LogitsSink& sink, const PromptProgress& progress) {
   const std::size_t context = engine.model().config().context_length;
   if (sequence.length() + tokens.size() > context) {
     throw_input(fmt::format("{}: the prompt of {} tokens does not fit in the model's context of {} positions",
@@ -68,7 +70,8 @@ void read_prompt(Engine& engine, Sequence& sequence, std::span<const text::Token
   for (std::size_t done = 0; done < tokens.size();) {
     const std::size_t count = std::min(step, tokens.size() - done);
     const bool last = done + count == tokens.size();
-    const Span span{&sequence, tokens.subspan(done, count), logits == LogitsOf::last && !last ? LogitsOf::none : logits};
+    const Span span{&sequence, tokens.subspan(done, count),
+                    logits == LogitsOf::last && !last ? LogitsOf::none : logits};
     engine.forward({&span, 1}, [&](std::size_t index, std::size_t first, std::size_t rows, const float* values) {
       sink(index, done + first, rows, values);
     });
@@ -119,8 +122,8 @@ class GreedyGeneration {
   void read(std::span<const text::TokenId> prompt) {
     const PhaseTimer timer(engine_, result_.prefill);
     result_.prefill.tokens = prompt.size();
-    read_prompt(engine_, sequence_, prompt, options_.chunk, options_.max_tokens == 0 ? LogitsOf::none : LogitsOf::last, sink(),
-                callbacks_.prompt_progress);
+    read_prompt(engine_, sequence_, prompt, options_.chunk, options_.max_tokens == 0 ? LogitsOf::none : LogitsOf::last,
+                sink(), callbacks_.prompt_progress);
   }
 
   /// Emits the token that is known and computes the next one; false when the generation is over.
@@ -128,7 +131,8 @@ class GreedyGeneration {
     const std::vector<text::TokenId>& end_ids = engine_.model().tokenizer().end_ids();
     if (result_.tokens.size() == options_.max_tokens) return finish(FinishReason::length);
     if (callbacks_.interrupted != nullptr && callbacks_.interrupted->load()) return finish(FinishReason::interrupted);
-    if (!options_.ignore_end && std::binary_search(end_ids.begin(), end_ids.end(), next_)) return finish(FinishReason::stop);
+    if (!options_.ignore_end && std::binary_search(end_ids.begin(), end_ids.end(), next_))
+      return finish(FinishReason::stop);
     result_.tokens.push_back(next_);
     if (callbacks_.token) callbacks_.token(next_);
     if (result_.tokens.size() == options_.max_tokens) return finish(FinishReason::length);
@@ -165,8 +169,8 @@ class GreedyGeneration {
 
 }  // namespace
 
-GenerationResult generate_greedily(Engine& engine, std::span<const text::TokenId> prompt, const GenerationOptions& options,
-                                   const GenerationCallbacks& callbacks) {
+GenerationResult generate_greedily(Engine& engine, std::span<const text::TokenId> prompt,
+                                   const GenerationOptions& options, const GenerationCallbacks& callbacks) {
   return GreedyGeneration(engine, options, callbacks).run(prompt);
 }
 

@@ -11,7 +11,8 @@
 
 namespace lastbit::engine {
 
-/// One page: for every layer the keys [key_value_heads][head_dim][128], then the values [key_value_heads][128][head_dim].
+/// One page: for every layer the keys [key_value_heads][head_dim][128], then the values
+/// [key_value_heads][128][head_dim].
 struct Page {
   std::vector<float> storage;
 };

@@ -23,7 +23,8 @@ struct LoadOptions {
 
 class Model {
  public:
-  /// Everything that can be refused is refused here (ErrorKind::input): see families::describe and text::load_tokenizer.
+  /// Everything that can be refused is refused here (ErrorKind::input): see families::describe and
+  /// text::load_tokenizer.
   Model(const std::string& path, const LoadOptions& options, ThreadPool& pool);
 
   const formats::GgufFile& file() const { return *file_; }

@@ -26,7 +26,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 struct Field {
   std::string_view name;
-  std::vector<std::string_view> later;  // values that DESIGN names and this version lacks
+  std::vector<std::string_view> later;  // values of later versions
   std::string PrecisionPolicy::*value;
 };
 
@@ -39,7 +39,8 @@ const std::vector<Field>& fields_of_policy() {
   return fields;
 }
 
-void set_field(std::string_view assignment, std::string_view whole, std::set<std::string_view>& seen, PrecisionPolicy& policy) {
+void set_field(std::string_view assignment, std::string_view whole, std::set<std::string_view>& seen,
+               PrecisionPolicy& policy) {
   const std::size_t equals = assignment.find('=');
   const std::string_view name = assignment.substr(0, equals);
   for (const Field& field : fields_of_policy()) {
@@ -47,9 +48,11 @@ void set_field(std::string_view assignment, std::string_view whole, std::set<std
     const std::string_view value = assignment.substr(equals + 1);
     if (!seen.insert(field.name).second) throw_usage(fmt::format("precision \"{}\": {} is given twice", whole, name));
     if (std::find(field.later.begin(), field.later.end(), value) != field.later.end()) {
-      throw_usage(fmt::format("precision \"{}\": {}={} comes in a later version (this one has {}=f32)", whole, name, value, name));
+      throw_usage(fmt::format("precision \"{}\": {}={} comes in a later version (this one has {}=f32)", whole, name,
+                              value, name));
     }
-    if (value != "f32") throw_usage(fmt::format("precision \"{}\": the value \"{}\" of {} is unknown (known: f32)", whole, value, name));
+    if (value != "f32")
+      throw_usage(fmt::format("precision \"{}\": the value \"{}\" of {} is unknown (known: f32)", whole, value, name));
     policy.*field.value = std::string(value);
     return;
   }
@@ -68,7 +71,9 @@ PrecisionPolicy parse(std::string_view text, std::string reason) {
 
 }  // namespace
 
-std::string PrecisionPolicy::fields() const { return fmt::format("activations={},matmul={},kv={}", activations, matmul, key_value_cache); }
+std::string PrecisionPolicy::fields() const {
+  return fmt::format("activations={},matmul={},kv={}", activations, matmul, key_value_cache);
+}
 
 std::string PrecisionPolicy::name() const {
   const bool highest = activations == "f32" && matmul == "f32" && key_value_cache == "f32";
@@ -77,7 +82,8 @@ std::string PrecisionPolicy::name() const {
 
 PrecisionPolicy choose_precision(const std::optional<std::string>& flag) {
   if (flag) return parse(*flag, "--precision");
-  if (const char* value = std::getenv("LASTBIT_PRECISION"); value != nullptr && *value != '\0') return parse(value, "LASTBIT_PRECISION");
+  if (const char* value = std::getenv("LASTBIT_PRECISION"); value != nullptr && *value != '\0')
+    return parse(value, "LASTBIT_PRECISION");
   return parse("highest", "the only policy of this version");
 }
 

@@ -7,8 +7,9 @@
 
 namespace lastbit::engine {
 
-/// Dtypes of the activations between operators, of the inputs of matrix products, and of the key-value cache. This version
-/// computes all three in binary32, the policy `highest`: stored weights are widened by rule A3, products follow rule A2.
+/// Dtypes of the activations between operators, of the inputs of matrix products, and of the key-value cache. This
+/// version computes all three in binary32, the policy `highest`: stored weights are widened by rule A3, products follow
+/// rule A2.
 struct PrecisionPolicy {
   std::string activations = "f32";
   std::string matmul = "f32";
@@ -21,8 +22,8 @@ struct PrecisionPolicy {
   std::string fields() const;
 };
 
-/// `flag` (--precision) wins over LASTBIT_PRECISION, which wins over the default. A malformed or unknown value and a policy of a
-/// later version (int8, other dtypes) are ErrorKind::usage, never ignored.
+/// `flag` (--precision) wins over LASTBIT_PRECISION, which wins over the default. A malformed or unknown value and a
+/// policy of a later version (int8, other dtypes) are ErrorKind::usage, never ignored.
 PrecisionPolicy choose_precision(const std::optional<std::string>& flag);
 
 }  // namespace lastbit::engine

@@ -15,9 +15,12 @@ namespace {
 
 constexpr std::size_t kProblemsShown = 20;
 
-// Namespaces of GGUF keys that say nothing about the arithmetic: general.* describes the file (general.architecture and
-// general.alignment are read before), quantize.* says how it was made.
+// Namespaces of GGUF keys that say nothing about the arithmetic: general.* describes the file, quantize.* says how it
+// was made.
 constexpr std::string_view kInertNamespaces[] = {"general.", "quantize."};
+
+// Read before: the one chose the family, the other the places of the data.
+constexpr std::string_view kConsumedKeys[] = {"general.architecture", "general.alignment"};
 
 // Every key of this namespace is consumed or refused by text::load_tokenizer.
 constexpr std::string_view kTokenizerNamespace = "tokenizer.";
@@ -47,10 +50,12 @@ class Describer {
 
   void refuse_if_problems() const {
     if (problems_.empty()) return;
-    std::string message = fmt::format("{}: the checkpoint does not fit the family {} ({} problem{}):", file_.path(),
-                                      description_.family->architecture, problems_.size(), problems_.size() == 1 ? "" : "s");
+    std::string message =
+        fmt::format("{}: the checkpoint does not fit the family {} ({} problem{}):", file_.path(),
+                    description_.family->architecture, problems_.size(), problems_.size() == 1 ? "" : "s");
     for (std::size_t i = 0; i < std::min(problems_.size(), kProblemsShown); ++i) message += "\n  " + problems_[i];
-    if (problems_.size() > kProblemsShown) message += fmt::format("\n  ... and {} more", problems_.size() - kProblemsShown);
+    if (problems_.size() > kProblemsShown)
+      message += fmt::format("\n  ... and {} more", problems_.size() - kProblemsShown);
     throw_input(message);
   }
 
@@ -58,13 +63,17 @@ class Describer {
     const auto architecture = file_.string("general.architecture");
     if (!architecture) throw_input(fmt::format("{}: the key general.architecture is missing", file_.path()));
     description_.family = find_family(*architecture);
+    if (description_.family != nullptr)
+      decide("family", std::string(description_.family->title), "file: general.architecture");
     if (description_.family == nullptr) {
       throw_input(fmt::format("{}: general.architecture is {}, a family that this version does not know (known: {})",
                               file_.path(), quoted_text(*architecture), known_architectures()));
     }
   }
 
-  std::string full_key(std::string_view key) const { return fmt::format("{}.{}", description_.family->architecture, key); }
+  std::string full_key(std::string_view key) const {
+    return fmt::format("{}.{}", description_.family->architecture, key);
+  }
 
   void decide(std::string name, std::string value, std::string source) {
     description_.decisions.push_back({std::move(name), std::move(value), std::move(source)});
@@ -122,7 +131,8 @@ class Describer {
   }
 
   bool allowed(std::string_view name) {
-    if (std::find(options_.allow_unknown.begin(), options_.allow_unknown.end(), name) == options_.allow_unknown.end()) return false;
+    if (std::find(options_.allow_unknown.begin(), options_.allow_unknown.end(), name) == options_.allow_unknown.end())
+      return false;
     description_.overlooked.emplace_back(name);
     return true;
   }
@@ -132,6 +142,7 @@ class Describer {
     for (const KeyDeclaration& declaration : description_.family->keys) declared.insert(full_key(declaration.key));
     for (const std::string_view key : file_.keys()) {
       if (declared.count(std::string(key)) != 0 || starts_with(key, kTokenizerNamespace)) continue;
+      if (std::find(std::begin(kConsumedKeys), std::end(kConsumedKeys), key) != std::end(kConsumedKeys)) continue;
       const bool inert = std::any_of(std::begin(kInertNamespaces), std::end(kInertNamespaces),
                                      [&](std::string_view prefix) { return starts_with(key, prefix); });
       if (inert) {
@@ -147,14 +158,16 @@ class Describer {
     for (const KeyDeclaration& declaration : description_.family->keys) {
       if (!keys_.has(declaration.key)) continue;
       if (declaration.type == KeyType::integer && keys_.integer(declaration.key) > kLargestDimension) {
-        problem(fmt::format("{} is {}: more than {}", full_key(declaration.key), keys_.integer(declaration.key), kLargestDimension));
+        problem(fmt::format("{} is {}: more than {}", full_key(declaration.key), keys_.integer(declaration.key),
+                            kLargestDimension));
       }
       if (declaration.type == KeyType::number && !std::isfinite(keys_.number(declaration.key))) {
         problem(fmt::format("{} is not finite", full_key(declaration.key)));
       }
     }
     if (keys_.integer("block_count") > kLargestLayerCount) {
-      problem(fmt::format("{} is {}: more than {}", full_key("block_count"), keys_.integer("block_count"), kLargestLayerCount));
+      problem(fmt::format("{} is {}: more than {}", full_key("block_count"), keys_.integer("block_count"),
+                          kLargestLayerCount));
     }
   }
 
@@ -170,19 +183,23 @@ class Describer {
 
   void check_config(AssemblyNotes& notes) const {
     const blocks::DecoderConfig& config = description_.config;
-    const std::pair<const char*, std::size_t> sizes[] = {
-        {"context length", config.context_length},   {"hidden size", config.hidden_size},
-        {"intermediate size", config.intermediate_size}, {"number of query heads", config.query_heads},
-        {"number of key-value heads", config.key_value_heads}, {"head size", config.head_dim},
-        {"number of layers", config.layers.size()}};
+    const std::pair<const char*, std::size_t> sizes[] = {{"context length", config.context_length},
+                                                         {"hidden size", config.hidden_size},
+                                                         {"intermediate size", config.intermediate_size},
+                                                         {"number of query heads", config.query_heads},
+                                                         {"number of key-value heads", config.key_value_heads},
+                                                         {"head size", config.head_dim},
+                                                         {"number of layers", config.layers.size()}};
     for (const auto& [name, size] : sizes) {
       if (size == 0) notes.problems.push_back(fmt::format("the {} is 0", name));
     }
     if (config.key_value_heads != 0 && config.query_heads % config.key_value_heads != 0) {
-      notes.problems.push_back(fmt::format("{} query heads cannot share {} key-value heads", config.query_heads, config.key_value_heads));
+      notes.problems.push_back(
+          fmt::format("{} query heads cannot share {} key-value heads", config.query_heads, config.key_value_heads));
     }
     if (!(config.norm_epsilon > 0.0F) || !std::isfinite(config.norm_epsilon)) {
-      notes.problems.push_back(fmt::format("the norm epsilon is {}: it must be positive and finite", config.norm_epsilon));
+      notes.problems.push_back(
+          fmt::format("the norm epsilon is {}: it must be positive and finite", config.norm_epsilon));
     }
   }
 
@@ -205,10 +222,12 @@ class Describer {
     decide("vocabulary size", fmt::to_string(embedding->shape[0]), "file: shape of token_embd.weight");
     const std::vector<std::string_view>* pieces = file_.string_array("tokenizer.ggml.tokens");
     if (pieces != nullptr && pieces->size() != embedding->shape[0]) {
-      problem(fmt::format("token_embd.weight has {} rows, but tokenizer.ggml.tokens has {} pieces", embedding->shape[0], pieces->size()));
+      problem(fmt::format("token_embd.weight has {} rows, but tokenizer.ggml.tokens has {} pieces", embedding->shape[0],
+                          pieces->size()));
     }
     if (keys_.has("vocab_size") && keys_.integer("vocab_size") != embedding->shape[0]) {
-      problem(fmt::format("token_embd.weight has {} rows, but {} is {}", embedding->shape[0], full_key("vocab_size"), keys_.integer("vocab_size")));
+      problem(fmt::format("token_embd.weight has {} rows, but {} is {}", embedding->shape[0], full_key("vocab_size"),
+                          keys_.integer("vocab_size")));
     }
   }
 
@@ -251,8 +270,8 @@ class Describer {
   void check_unknown_tensors() {
     for (const formats::TensorView& tensor : file_.tensors().all()) {
       if (bound_.count(tensor.name) != 0 || allowed(tensor.name)) continue;
-      problem(fmt::format("the tensor {} {} is unknown to the family (at byte {}; --allow-unknown overlooks it)", quoted_text(tensor.name),
-                          formats::shape_text(tensor.shape), tensor.file_offset));
+      problem(fmt::format("the tensor {} {} is unknown to the family (at byte {}; --allow-unknown overlooks it)",
+                          quoted_text(tensor.name), formats::shape_text(tensor.shape), tensor.file_offset));
     }
   }
 
@@ -261,7 +280,8 @@ class Describer {
     for (const std::string& name : options_.allow_unknown) {
       const auto& used = description_.overlooked;
       if (starts_with(name, kTokenizerNamespace) || std::find(used.begin(), used.end(), name) != used.end()) continue;
-      throw_usage(fmt::format("--allow-unknown {}: {} has no unknown key or tensor of that name", quoted_text(name), file_.path()));
+      throw_usage(fmt::format("--allow-unknown {}: {} has no unknown key or tensor of that name", quoted_text(name),
+                              file_.path()));
     }
   }
 
@@ -275,6 +295,8 @@ class Describer {
 
 }  // namespace
 
-Description describe(const formats::GgufFile& file, const DescribeOptions& options) { return Describer(file, options).run(); }
+Description describe(const formats::GgufFile& file, const DescribeOptions& options) {
+  return Describer(file, options).run();
+}
 
 }  // namespace lastbit::families

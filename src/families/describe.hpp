@@ -1,4 +1,5 @@
-// A checkpoint checked against its family's declaration: configuration, tensors and decisions, before anything is packed.
+// A checkpoint checked against its family's declaration: configuration, tensors and decisions, before anything is
+// packed.
 #pragma once
 
 #include <string>
@@ -28,12 +29,12 @@ struct Description {
   std::vector<TensorBinding> tensors;
   bool tied_output = false;
   std::vector<Decision> decisions;
-  std::vector<std::string> inert_keys;   // known, without influence on the answer
-  std::vector<std::string> overlooked;   // unknown, allowed by DescribeOptions
+  std::vector<std::string> inert_keys;  // known, without influence on the answer
+  std::vector<std::string> overlooked;  // unknown, allowed by DescribeOptions
 };
 
-/// Throws ErrorKind::input with every problem of the file in one message: unknown architecture, missing, mistyped or unknown
-/// keys, values out of range, missing, misshapen or unknown tensors. The file must outlive the description.
+/// Throws ErrorKind::input with every problem of the file in one message: unknown architecture, missing, mistyped or
+/// unknown keys, values out of range, missing, misshapen or unknown tensors. The file must outlive the description.
 Description describe(const formats::GgufFile& file, const DescribeOptions& options);
 
 }  // namespace lastbit::families

@@ -17,12 +17,13 @@ namespace lastbit::families {
 /// Larger configuration values are refused: no published model comes near, and products of two stay far from overflow.
 inline constexpr std::uint64_t kLargestDimension = std::uint64_t{1} << 24;
 inline constexpr std::uint64_t kLargestLayerCount = 4096;
-inline constexpr std::uint64_t kLargestHeadSize = std::uint64_t{1} << 14;  // rope tables are computed before any tensor is checked
+inline constexpr std::uint64_t kLargestHeadSize = std::uint64_t{1}
+                                                  << 14;  // rope tables are computed before any tensor is checked
 
 enum class KeyType { integer, number, text };
 
-/// What happens where a checkpoint lacks a key: the load fails; the default is taken (and printed with its source); or the
-/// family's assemble() decides.
+/// What happens where a checkpoint lacks a key: the load fails; the default is taken (and printed with its source); or
+/// the family's assemble() decides.
 enum class WhenAbsent { refuse, take_default, assemble_decides };
 
 /// A configuration key, in GGUF without the leading "<architecture>.".
@@ -52,12 +53,13 @@ class ResolvedKeys {
 
 /// Where a tensor goes. The token embedding stays in the file (rows are looked up there).
 struct TokenEmbedding {};
-using TensorTarget = std::variant<TokenEmbedding, kernels::PackedMatrix blocks::DecoderWeights::*,
-                                  blocks::NormWeight blocks::DecoderWeights::*, kernels::PackedMatrix blocks::LayerWeights::*,
-                                  blocks::NormWeight blocks::LayerWeights::*>;
+using TensorTarget =
+    std::variant<TokenEmbedding, kernels::PackedMatrix blocks::DecoderWeights::*,
+                 blocks::NormWeight blocks::DecoderWeights::*, kernels::PackedMatrix blocks::LayerWeights::*,
+                 blocks::NormWeight blocks::LayerWeights::*>;
 
-/// A tensor with its symbolic shape, slowest dimension first. Symbols: vocabulary, hidden, intermediate, query, key_value,
-/// head_dim. "{layer}" in the name stands for every layer. `columns` is empty for a vector.
+/// A tensor with its symbolic shape, slowest dimension first. Symbols: vocabulary, hidden, intermediate, query,
+/// key_value, head_dim. "{layer}" in the name stands for every layer. `columns` is empty for a vector.
 struct TensorDeclaration {
   std::string_view name;
   std::string_view rows;

@@ -1,8 +1,8 @@
-// Gemma 3, text: decoder with 5:1 sliding windows, two rope bases, query-key norm, norms before and after each half, scaled
-// embeddings, gated GELU (tanh form).
+// Gemma 3, text: decoder with 5:1 sliding windows, two rope bases, query-key norm, norms before and after each half,
+// scaled embeddings, gated GELU (tanh form).
 //
-// Sources: the GGUF metadata that llama.cpp's converter writes, and the defaults of transformers' Gemma3TextConfig where the
-// files have no key. GGUF files hold the norm weights as 1 + w already.
+// Sources: the GGUF metadata that llama.cpp's converter writes, and the defaults of transformers' Gemma3TextConfig
+// where the files have no key. GGUF files hold the norm weights as 1 + w already.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -27,9 +27,11 @@ constexpr KeyDeclaration kKeys[] = {
     {"attention.value_length", KeyType::integer, WhenAbsent::assemble_decides},
     {"attention.layer_norm_rms_epsilon", KeyType::number, WhenAbsent::refuse},
     {"attention.sliding_window", KeyType::integer, WhenAbsent::refuse},
-    {"attention.sliding_window_pattern", KeyType::integer, WhenAbsent::take_default, 6, "Gemma3TextConfig: every sixth layer is full"},
+    {"attention.sliding_window_pattern", KeyType::integer, WhenAbsent::take_default, 6,
+     "Gemma3TextConfig: every sixth layer is full"},
     {"rope.freq_base", KeyType::number, WhenAbsent::take_default, 1000000.0, "Gemma3TextConfig: rope_theta"},
-    {"rope.freq_base_swa", KeyType::number, WhenAbsent::take_default, 10000.0, "Gemma3TextConfig: rope_local_base_freq"},
+    {"rope.freq_base_swa", KeyType::number, WhenAbsent::take_default, 10000.0,
+     "Gemma3TextConfig: rope_local_base_freq"},
     {"rope.dimension_count", KeyType::integer, WhenAbsent::assemble_decides},
     {"rope.scaling.type", KeyType::text, WhenAbsent::assemble_decides},
     {"rope.scaling.factor", KeyType::number, WhenAbsent::assemble_decides},
@@ -72,7 +74,8 @@ void assemble_heads(const ResolvedKeys& keys, blocks::DecoderConfig& config, Ass
   if (keys.has("attention.head_count_kv")) {
     config.key_value_heads = keys.integer("attention.head_count_kv");
   } else {
-    notes.decisions.push_back({"attention.head_count_kv", fmt::to_string(config.query_heads), "family default: attention.head_count"});
+    notes.decisions.push_back(
+        {"attention.head_count_kv", fmt::to_string(config.query_heads), "family default: attention.head_count"});
   }
   if (keys.has("attention.key_length")) {
     config.head_dim = keys.integer("attention.key_length");
@@ -82,8 +85,9 @@ void assemble_heads(const ResolvedKeys& keys, blocks::DecoderConfig& config, Ass
   }
   for (const std::string_view key : {"attention.value_length", "rope.dimension_count"}) {
     if (keys.has(key) && keys.integer(key) != config.head_dim) {
-      notes.problems.push_back(fmt::format("gemma3.{} is {}, but gemma3.attention.key_length is {}: Gemma 3 has one head size",
-                                           key, keys.integer(key), config.head_dim));
+      notes.problems.push_back(
+          fmt::format("gemma3.{} is {}, but gemma3.attention.key_length is {}: Gemma 3 has one head size", key,
+                      keys.integer(key), config.head_dim));
     }
   }
 }
@@ -111,12 +115,14 @@ blocks::DecoderConfig assemble(const ResolvedKeys& keys, AssemblyNotes& notes) {
   config.layers.resize(keys.integer("block_count"));
   config.norm_epsilon = static_cast<float>(keys.number("attention.layer_norm_rms_epsilon"));
   config.activation = numerics::Activation::gelu_tanh;
-  notes.decisions.push_back({"activation", "gelu_tanh, evaluation single", "family default: Gemma3TextConfig: hidden_activation gelu_pytorch_tanh (no key in GGUF)"});
+  notes.decisions.push_back({"activation", "gelu_tanh, evaluation single",
+                             "family default: Gemma3TextConfig: hidden_activation gelu_pytorch_tanh (no key in GGUF)"});
   assemble_heads(keys, config, notes);
   assemble_layers(keys, config, notes);
   config.attention_scale = attention_scale(config, notes);
   config.embedding_scale = std::sqrt(static_cast<float>(config.hidden_size));
-  notes.decisions.push_back({"embedding scale", fmt::format("fl(sqrt({}))", config.hidden_size), "family default"});
+  notes.decisions.push_back({"embedding scale", fmt::format("fl(sqrt({}))", config.hidden_size),
+                             "family default: embed_scale = hidden_size ** 0.5 of the reference code"});
   // Full layers: the file's base and its scaling; sliding layers: the local base, never scaled.
   config.rotary_tables.push_back(rotary_table(keys, "rope.freq_base", config.head_dim, true, notes));
   config.rotary_tables.push_back(rotary_table(keys, "rope.freq_base_swa", config.head_dim, false, notes));

@@ -15,7 +15,8 @@ using kernels::PackedMatrix;
 
 class Loader {
  public:
-  Loader(const formats::GgufFile& file, DecoderWeights& weights, ThreadPool& pool) : file_(file), weights_(weights), pool_(pool) {}
+  Loader(const formats::GgufFile& file, DecoderWeights& weights, ThreadPool& pool)
+      : file_(file), weights_(weights), pool_(pool) {}
 
   void load(const TensorBinding& binding) {
     const formats::TensorView& tensor = *binding.tensor;
@@ -48,7 +49,8 @@ class Loader {
     const numerics::ElementTypeInfo& info = numerics::element_type_info(tensor.type);
     const auto block = numerics::first_bad_scale(tensor.type, tensor.data.data(), elements / info.block_elements);
     if (block < 0) return;
-    throw_input(fmt::format("{}: tensor {}: the scale of block {} (at byte {}) is not finite", file_.path(), tensor.name, block,
+    throw_input(fmt::format("{}: tensor {}: the scale of block {} (at byte {}) is not finite", file_.path(),
+                            tensor.name, block,
                             tensor.file_offset + static_cast<std::uint64_t>(block) * info.block_bytes));
   }
 

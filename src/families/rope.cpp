@@ -14,9 +14,12 @@ namespace {
 /// The factor of linear scaling, or nothing where the rope is not scaled.
 std::optional<float> linear_factor(const ResolvedKeys& keys, AssemblyNotes& notes) {
   const bool has_factor = keys.has("rope.scaling.factor");
-  const std::string type = keys.has("rope.scaling.type") ? keys.text("rope.scaling.type") : (has_factor ? "linear" : "none");
+  const std::string type =
+      keys.has("rope.scaling.type") ? keys.text("rope.scaling.type") : (has_factor ? "linear" : "none");
   if (!keys.has("rope.scaling.type")) {
-    notes.decisions.push_back({"rope.scaling.type", type, has_factor ? "family default where there is a factor" : "family default"});
+    notes.decisions.push_back(
+        {"rope.scaling.type", type,
+         has_factor ? "family default where there is a factor" : "family default: not scaled (no rope.scaling key)"});
   }
   if (type == "none") return std::nullopt;
   if (type != "linear") {
@@ -37,8 +40,8 @@ std::optional<float> linear_factor(const ResolvedKeys& keys, AssemblyNotes& note
 
 }  // namespace
 
-blocks::RotaryTable rotary_table(const ResolvedKeys& keys, std::string_view base_key, std::size_t dimensions, bool scaled,
-                                 AssemblyNotes& notes) {
+blocks::RotaryTable rotary_table(const ResolvedKeys& keys, std::string_view base_key, std::size_t dimensions,
+                                 bool scaled, AssemblyNotes& notes) {
   blocks::RotaryTable table;
   const float base = static_cast<float>(keys.number(base_key));
   if (!std::isfinite(base) || base < 1.0F) {
@@ -46,7 +49,8 @@ blocks::RotaryTable rotary_table(const ResolvedKeys& keys, std::string_view base
     return table;
   }
   if (dimensions == 0 || dimensions % 2 != 0 || dimensions > kLargestHeadSize) {
-    notes.problems.push_back(fmt::format("the head size is {}: rope needs an even size, at most {}", dimensions, kLargestHeadSize));
+    notes.problems.push_back(
+        fmt::format("the head size is {}: rope needs an even size, at most {}", dimensions, kLargestHeadSize));
     return table;
   }
   table.inverse_frequency = kernels::rotary_inverse_frequencies(base, dimensions);

@@ -54,20 +54,24 @@ TEST(CommandLine, HelpListsEveryCommandAndEveryLaterCommand) {
 
 TEST(Logits, PrintsTheHashAloneOnStdoutForEveryChunkAndIsa) {
   for (const char* chunk : {"1", "7", "all"}) {
-    const ProgramResult result = run_program({"logits", kModel, "--tokens", prompt_ids(), "--precision", "highest", "--chunk", chunk});
+    const ProgramResult result =
+        run_program({"logits", kModel, "--tokens", prompt_ids(), "--precision", "highest", "--chunk", chunk});
     EXPECT_EQ(result.exit_code, 0) << result.errors;
     EXPECT_EQ(result.output, expected_hash() + "\n") << chunk;
-    EXPECT_NE(result.errors.find("policy   highest: activations=f32,matmul=f32,kv=f32"), std::string::npos) << result.errors;
+    EXPECT_NE(result.errors.find("policy   highest: activations=f32,matmul=f32,kv=f32"), std::string::npos)
+        << result.errors;
     EXPECT_NE(result.errors.find("arithmetic 1"), std::string::npos);
   }
-  EXPECT_EQ(run_program({"logits", kModel, "--tokens", prompt_ids()}, {"LASTBIT_ISA=scalar"}).output, expected_hash() + "\n");
+  EXPECT_EQ(run_program({"logits", kModel, "--tokens", prompt_ids()}, {"LASTBIT_ISA=scalar"}).output,
+            expected_hash() + "\n");
 }
 
 TEST(Logits, WritesASafetensorsFileWithTheHashedBytes) {
   const std::string path = temporary_path("logits.safetensors");
   const std::string ids = temporary_path("ids.json");
   write_text(ids, "[" + prompt_ids() + "]\n");
-  const ProgramResult result = run_program({"logits", kModel, "--tokens-file", ids, "--json", "--out", path, "--threads", "1"});
+  const ProgramResult result =
+      run_program({"logits", kModel, "--tokens-file", ids, "--json", "--out", path, "--threads", "1"});
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   const json object = json::parse(result.output);
   EXPECT_EQ(object.at("sha256"), expected_hash());
@@ -81,7 +85,8 @@ TEST(Logits, WritesASafetensorsFileWithTheHashedBytes) {
 }
 
 TEST(Logits, AnOutputThatCannotBeWrittenIsAnEnvironmentError) {
-  expect_exit(4, {"logits", kModel, "--tokens", "2", "--out", temporary_path("missing/x.safetensors")}, "cannot create");
+  expect_exit(4, {"logits", kModel, "--tokens", "2", "--out", temporary_path("missing/x.safetensors")},
+              "cannot create");
 }
 
 TEST(StandardStreams, ResultsThatCannotBeWrittenAreAnEnvironmentError) {
@@ -119,7 +124,8 @@ TEST(StandardStreams, AClosedStandardInputIsRefused) {
 
 TEST(Run, JsonHasTheGreedyTokensTheTextAndTheRun) {
   const json expected = json::parse(read_test_file(data_path("gguf/tiny/gemma3-Q8_0.json"))).at("greedy_ids");
-  const ProgramResult result = run_program({"run", kModel, "--tokens", prompt_ids(), "-n", std::to_string(expected.size()), "--temp", "0", "--ignore-eos", "--json"});
+  const ProgramResult result = run_program({"run", kModel, "--tokens", prompt_ids(), "-n",
+                                            std::to_string(expected.size()), "--temp", "0", "--ignore-eos", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   const json object = json::parse(result.output);
   EXPECT_EQ(object.at("tokens"), expected);
@@ -129,7 +135,8 @@ TEST(Run, JsonHasTheGreedyTokensTheTextAndTheRun) {
   EXPECT_EQ(object.at("timings").at("prefill").at("tokens"), 26);
   EXPECT_EQ(object.at("run").at("arithmetic"), 1);
   EXPECT_EQ(object.at("run").at("policy"), "activations=f32,matmul=f32,kv=f32");
-  const ProgramResult streamed = run_program({"run", kModel, "--tokens", prompt_ids(), "-n", std::to_string(expected.size()), "--ignore-eos"});
+  const ProgramResult streamed =
+      run_program({"run", kModel, "--tokens", prompt_ids(), "-n", std::to_string(expected.size()), "--ignore-eos"});
   EXPECT_EQ(streamed.output, object.at("text").get<std::string>() + "\n");
   for (const char* part : {"load", "first token", "prefill", "decode", "tokens/s", "peak memory"}) {
     EXPECT_NE(streamed.errors.find(part), std::string::npos) << part;
@@ -137,7 +144,8 @@ TEST(Run, JsonHasTheGreedyTokensTheTextAndTheRun) {
 }
 
 TEST(Run, TimingsPrintTheSharesOfTheMachinesPeaks) {
-  const ProgramResult result = run_program({"run", kModel, "--tokens", prompt_ids(), "-n", "4", "--ignore-eos", "--timings", "--json"});
+  const ProgramResult result =
+      run_program({"run", kModel, "--tokens", prompt_ids(), "-n", "4", "--ignore-eos", "--timings", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   const json timings = json::parse(result.output).at("timings");
   EXPECT_GT(timings.at("machine").at("flops_per_second").get<double>(), 0.0);
@@ -148,7 +156,8 @@ TEST(Run, TimingsPrintTheSharesOfTheMachinesPeaks) {
 }
 
 TEST(Run, ReachingTheContextSaysSo) {
-  const ProgramResult result = run_program({"run", kModel, "--tokens", "2,5,9", "-n", "1000", "--ignore-eos", "--json"});
+  const ProgramResult result =
+      run_program({"run", kModel, "--tokens", "2,5,9", "-n", "1000", "--ignore-eos", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   const json object = json::parse(result.output);
   EXPECT_EQ(object.at("finish_reason"), "context");
@@ -164,7 +173,8 @@ TEST(Inspect, ShowsEveryDecisionWithItsSourceAndEveryTensor) {
   bool found = false;
   for (const json& decision : object.at("decisions")) {
     EXPECT_FALSE(decision.at("source").get<std::string>().empty());
-    found = found || (decision.at("name") == "activation" && decision.at("value").get<std::string>().find("gelu_tanh") == 0);
+    found = found ||
+            (decision.at("name") == "activation" && decision.at("value").get<std::string>().find("gelu_tanh") == 0);
   }
   EXPECT_TRUE(found);
   const ProgramResult text = run_program({"inspect", kModel, "--tensors"});
@@ -220,11 +230,13 @@ TEST(Usage, PoliciesAndInstructionSetsThatAreNotThereAreRefusedByName) {
 }
 
 TEST(LaterVersions, CommandsAndFlagsAreRefusedByNameWithExitCode2) {
-  for (const char* name : {"chat", "serve", "embed", "template", "probe", "compare", "verify", "trace", "diff", "perplexity", "bench", "convert", "list", "pull"}) {
+  for (const char* name : {"chat", "serve", "embed", "template", "probe", "compare", "verify", "trace", "diff",
+                           "perplexity", "bench", "convert", "list", "pull"}) {
     expect_exit(2, {name}, std::string("the command ") + name);
   }
-  for (const char* flag : {"--top-k", "--top-p", "--min-p", "--typical", "--repeat-penalty", "--repeat-last-n", "--presence-penalty",
-                           "--frequency-penalty", "--logit-bias", "--seed", "--stop", "--kv", "--fusion", "--draft", "--receipt", "--rounding", "--set"}) {
+  for (const char* flag : {"--top-k", "--top-p", "--min-p", "--typical", "--repeat-penalty", "--repeat-last-n",
+                           "--presence-penalty", "--frequency-penalty", "--logit-bias", "--seed", "--stop", "--kv",
+                           "--fusion", "--draft", "--receipt", "--rounding", "--set"}) {
     expect_exit(2, {"run", kModel, "--tokens", "2", flag, "1"}, std::string(flag) + " comes in a later version");
   }
   expect_exit(2, {"run", kModel, "--tokens", "2", "--stats"}, "--stats comes in a later version");

@@ -23,7 +23,8 @@ std::vector<json> json_lines(const std::string& text) {
 TEST(RealRun, ContinuesAPromptAsFloat64Does) {
   LASTBIT_REQUIRE_MODEL(kModel);
   const json prompt = json::parse(read_test_file(data_path("gguf/real_gemma.json"))).at("prompts").at(0);
-  const ProgramResult result = run_program({"run", kModel, "-p", prompt.at("text"), "-n", "32", "--temp", "0", "--ignore-eos"});
+  const ProgramResult result =
+      run_program({"run", kModel, "-p", prompt.at("text"), "-n", "32", "--temp", "0", "--ignore-eos"});
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_EQ(result.output, prompt.at("greedy_text").get<std::string>() + "\n");
   EXPECT_NE(result.errors.find("policy   highest"), std::string::npos);

@@ -13,7 +13,9 @@ class LogitsCheck : public ::testing::Test {
   std::vector<float> exact_{0.5F, -1.25F, 3.0F, -7.5F, 2.0F, 0.125F};
   static constexpr double kTolerance = 1e-4;
 
-  bool accepts(const std::vector<float>& actual) const { return static_cast<bool>(within_tolerance(expected_, actual, kTolerance)); }
+  bool accepts(const std::vector<float>& actual) const {
+    return static_cast<bool>(within_tolerance(expected_, actual, kTolerance));
+  }
 };
 
 TEST_F(LogitsCheck, AcceptsExactAndCloseValues) {

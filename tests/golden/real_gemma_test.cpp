@@ -20,7 +20,9 @@ class RealGemma : public RealGemmaSuite {
     expected_ = read_safetensors_fixture(data_path("gguf/real_gemma.expected.safetensors"));
   }
 
-  std::vector<std::int32_t> prompt(std::size_t index) const { return report_.at("prompts").at(index).at("ids").get<std::vector<std::int32_t>>(); }
+  std::vector<std::int32_t> prompt(std::size_t index) const {
+    return report_.at("prompts").at(index).at("ids").get<std::vector<std::int32_t>>();
+  }
   std::size_t vocabulary() const { return model_->config().vocabulary_size; }
 
   const Setting setting_{best_isa(), 2, 512};
@@ -36,7 +38,8 @@ TEST_F(RealGemma, GreedyContinuationsOfSixPromptsEqualFloat64) {
     const nlohmann::json& entry = report_.at("prompts").at(index);
     const auto greedy = entry.at("greedy_ids").get<std::vector<std::int32_t>>();
     ASSERT_EQ(greedy.size(), 32U);
-    const engine::GenerationResult result = engine::generate_greedily(engine, prompt(index), {greedy.size(), true, 512}, {});
+    const engine::GenerationResult result =
+        engine::generate_greedily(engine, prompt(index), {greedy.size(), true, 512}, {});
     EXPECT_EQ(result.tokens, greedy) << entry.at("text");
     EXPECT_EQ(model_->tokenizer().decode(result.tokens, false), entry.at("greedy_text").get<std::string>());
   }
@@ -44,7 +47,8 @@ TEST_F(RealGemma, GreedyContinuationsOfSixPromptsEqualFloat64) {
 
 TEST_F(RealGemma, PromptTextsGiveThePromptIds) {
   for (std::size_t index = 0; index < 6; ++index) {
-    EXPECT_EQ(model_->tokenizer().encode(report_.at("prompts").at(index).at("text").get<std::string>(), {}), prompt(index));
+    EXPECT_EQ(model_->tokenizer().encode(report_.at("prompts").at(index).at("text").get<std::string>(), {}),
+              prompt(index));
   }
 }
 
@@ -84,21 +88,26 @@ TEST_F(RealGemma, EachOf296TokenLikelihoodsIsWithinTwiceTheFloat32ErrorOfFloat64
   engine::Engine engine(*model_, execution);
   engine::Sequence sequence(engine.pages());
   std::vector<double> actual;
-  engine::read_prompt(engine, sequence, tokens, setting_.chunk, engine::LogitsOf::all,
-                      [&](std::size_t, std::size_t first, std::size_t rows, const float* logits) {
-                        for (std::size_t row = 0; row < rows && first + row + 1 < ids.size(); ++row) {
-                          actual.push_back(negative_log_likelihood(logits + row * vocabulary(), vocabulary(), ids[first + row + 1]));
-                        }
-                      },
-                      {});
+  engine::read_prompt(
+      engine, sequence, tokens, setting_.chunk, engine::LogitsOf::all,
+      [&](std::size_t, std::size_t first, std::size_t rows, const float* logits) {
+        for (std::size_t row = 0; row < rows && first + row + 1 < ids.size(); ++row) {
+          actual.push_back(negative_log_likelihood(logits + row * vocabulary(), vocabulary(), ids[first + row + 1]));
+        }
+      },
+      {});
   ASSERT_EQ(actual.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(actual[i], expected[i], limit) << "token " << i + 1;
 }
 
 TEST_F(RealGemma, LogitsHashesOfThreePromptsEqualTheIndependentImplementation) {
-  const auto hashes = nlohmann::json::parse(read_test_file(data_path("hashes.json"))).at("files").at("gemma-3-270m-q4_k_m.gguf").at("highest");
+  const auto hashes = nlohmann::json::parse(read_test_file(data_path("hashes.json")))
+                          .at("files")
+                          .at("gemma-3-270m-q4_k_m.gguf")
+                          .at("highest");
   for (std::size_t index = 0; index < 3; ++index) {
-    EXPECT_EQ(run_logits(*model_, setting_, prompt(index)).hash, hashes.at("prompt" + std::to_string(index)).get<std::string>());
+    EXPECT_EQ(run_logits(*model_, setting_, prompt(index)).hash,
+              hashes.at("prompt" + std::to_string(index)).get<std::string>());
   }
 }
 

@@ -1,5 +1,5 @@
-// The tiny Gemma 3 checkpoints, one for each tensor type: logits against float64, greedy continuations, logits hashes of an
-// independent plain implementation of the arithmetic; on every instruction set of this machine.
+// The tiny Gemma 3 checkpoints, one for each tensor type: logits against float64, greedy continuations, logits hashes
+// of an independent plain implementation of the arithmetic; on every instruction set of this machine.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -32,7 +32,8 @@ TEST_P(TinyGemma3, LogitsAreWithinTheStatedToleranceOfFloat64) {
   const std::vector<double> expected = expected_.at("logits_f64").values<double>();
   for (const cpu::Isa isa : supported_isas()) {
     const Setting setting{isa, 2, 0};
-    EXPECT_TRUE(within_tolerance(expected, all_logits(*model_, setting, prompt_), report_.at("tolerance_logits_vs_f64").get<double>()))
+    EXPECT_TRUE(within_tolerance(expected, all_logits(*model_, setting, prompt_),
+                                 report_.at("tolerance_logits_vs_f64").get<double>()))
         << setting_text(setting);
   }
 }
@@ -57,7 +58,8 @@ TEST_P(TinyGemma3, LogitsHashEqualsTheIndependentImplementation) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryTensorType, TinyGemma3,
-                         ::testing::Values("F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q4_K", "Q5_K", "Q6_K"),
+                         ::testing::Values("F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q4_K", "Q5_K",
+                                           "Q6_K"),
                          [](const auto& parameter) { return std::string(parameter.param); });
 
 }  // namespace

@@ -15,8 +15,10 @@ class WindowCheckpoint : public ::testing::Test {
  protected:
   void SetUp() override {
     model_ = load_test_model(data_path("gguf/window/gemma3-window.gguf"));
-    tokens_ = nlohmann::json::parse(read_test_file(data_path("gguf/window/tokens.json"))).get<std::vector<std::int32_t>>();
-    expected_ = nlohmann::json::parse(read_test_file(data_path("gguf/window/expected.json"))).at("highest").get<std::string>();
+    tokens_ =
+        nlohmann::json::parse(read_test_file(data_path("gguf/window/tokens.json"))).get<std::vector<std::int32_t>>();
+    expected_ =
+        nlohmann::json::parse(read_test_file(data_path("gguf/window/expected.json"))).at("highest").get<std::string>();
   }
   std::unique_ptr<engine::Model> model_;
   std::vector<std::int32_t> tokens_;
@@ -43,7 +45,8 @@ TEST_F(WindowCheckpoint, HasOneHashForEveryChunkThreadCountAndInstructionSet) {
         const RunEvidence evidence = run_logits(*model_, setting, tokens_);
         EXPECT_EQ(evidence.hash, expected_) << setting_text(setting);
         pass_counts.insert(evidence.passes);
-        const auto busy = std::count_if(evidence.tasks_by_worker.begin(), evidence.tasks_by_worker.end(), [](std::uint64_t n) { return n > 0; });
+        const auto busy = std::count_if(evidence.tasks_by_worker.begin(), evidence.tasks_by_worker.end(),
+                                        [](std::uint64_t n) { return n > 0; });
         most_busy_workers = std::max(most_busy_workers, static_cast<std::size_t>(busy));
       }
     }
@@ -65,17 +68,20 @@ TEST_F(WindowCheckpoint, RowsOfOtherSequencesInThePassChangeNothing) {
   const auto read = [&](std::size_t begin, std::size_t end, std::size_t other_begin, std::size_t other_end) {
     const std::span<const std::int32_t> tokens(tokens_);
     const std::span<const std::int32_t> others(other);
-    const engine::Span spans[] = {{&second, others.subspan(other_begin, other_end - other_begin), engine::LogitsOf::none},
-                                  {&first, tokens.subspan(begin, end - begin), engine::LogitsOf::all}};
+    const engine::Span spans[] = {
+        {&second, others.subspan(other_begin, other_end - other_begin), engine::LogitsOf::none},
+        {&first, tokens.subspan(begin, end - begin), engine::LogitsOf::all}};
     engine.forward(spans, [&](std::size_t span, std::size_t row, std::size_t rows, const float* logits) {
       ASSERT_EQ(span, 1U);
-      std::copy(logits, logits + rows * vocabulary, together.begin() + static_cast<std::ptrdiff_t>((begin + row) * vocabulary));
+      std::copy(logits, logits + rows * vocabulary,
+                together.begin() + static_cast<std::ptrdiff_t>((begin + row) * vocabulary));
     });
   };
   read(0, 130, 0, 5);
   read(130, 131, 5, 290);
   read(131, 450, 290, 300);
-  EXPECT_TRUE(std::equal(alone.begin(), alone.end(), together.begin(), [](float a, float b) { return __builtin_memcmp(&a, &b, 4) == 0; }));
+  EXPECT_TRUE(std::equal(alone.begin(), alone.end(), together.begin(),
+                         [](float a, float b) { return __builtin_memcmp(&a, &b, 4) == 0; }));
 }
 
 TEST_F(WindowCheckpoint, PagesOfAnEndedSequenceLeaveNoTrace) {

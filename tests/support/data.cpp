@@ -53,7 +53,8 @@ ProgramResult run_program_in_shell(const std::vector<std::string>& arguments, co
   const std::string errors_path = temporary_path("shell_stderr");
   // The caller's redirections come last and win.
   const int status = std::system((command + " >'" + output_path + "' 2>'" + errors_path + "' " + redirections).c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_test_file(output_path), read_test_file(errors_path)};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_test_file(output_path),
+          read_test_file(errors_path)};
 }
 
 ProgramResult run_program(const std::vector<std::string>& arguments, const std::vector<std::string>& environment) {

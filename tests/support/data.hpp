@@ -10,7 +10,8 @@ namespace lastbit::test {
 std::string data_path(const std::string& name);
 
 /// models/<name> in the source tree: real checkpoints that `make models` fetches. Tests that need one call
-/// LASTBIT_REQUIRE_MODEL, which reports the test as skipped ("not run") where the file is absent; .ci/run treats that as a failure.
+/// LASTBIT_REQUIRE_MODEL, which reports the test as skipped ("not run") where the file is absent; .ci/run treats that
+/// as a failure.
 std::string model_path(const std::string& name);
 bool file_exists(const std::string& path);
 
@@ -24,9 +25,9 @@ std::string read_test_file(const std::string& path);
 std::string temporary_path(const std::string& name);
 
 struct ProgramResult {
-  int exit_code = -1;   // 128 + signal when it was killed
-  std::string output;   // stdout
-  std::string errors;   // stderr
+  int exit_code = -1;  // 128 + signal when it was killed
+  std::string output;  // stdout
+  std::string errors;  // stderr
 };
 /// Runs the lastbit program through the shell with redirections of the caller's, e.g. ">/dev/full" or "2>&-".
 ProgramResult run_program_in_shell(const std::vector<std::string>& arguments, const std::string& redirections);

@@ -13,6 +13,8 @@
 // from the list and named by kernel_sets_not_run(); their emulated twins (emulated_<set>) are always present.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -66,6 +68,13 @@ inline std::vector<std::string> kernel_sets_not_run() {
     if (!cpu::isa_supported(isa)) names.emplace_back(cpu::isa_name(isa));
   }
   return names;
+}
+
+/// In every program that includes this: a set that the machine lacks counts as not run, never as passed.
+TEST(InstructionSets, EverySetOfThisBuildRan) {
+  std::string names;
+  for (const std::string& name : kernel_sets_not_run()) names += (names.empty() ? "" : ", ") + name;
+  if (!names.empty()) GTEST_SKIP() << "not run: this machine lacks " << names << " (emulated twins ran)";
 }
 
 }  // namespace lastbit::test

@@ -1,4 +1,5 @@
-// The comparator of logits: NaN, Inf, a missing tail or a swapped row never passes. tests/golden/logits_check_test.cpp plants faults.
+// The comparator of logits: NaN, Inf, a missing tail or a swapped row never passes. tests/golden/logits_check_test.cpp
+// plants faults.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,6 +9,7 @@
 namespace lastbit::test {
 
 /// Every value finite and within `tolerance` of the reference, the same number of values.
-::testing::AssertionResult within_tolerance(const std::vector<double>& expected, const std::vector<float>& actual, double tolerance);
+::testing::AssertionResult within_tolerance(const std::vector<double>& expected, const std::vector<float>& actual,
+                                            double tolerance);
 
 }  // namespace lastbit::test

@@ -26,22 +26,30 @@ class MinimalGemma3 {
     tensors = {{"token_embd.weight", {hidden, vocabulary}}, {"output_norm.weight", {hidden}}};
     for (const char* layer : {"blk.0.", "blk.1."}) {
       const std::string prefix = layer;
-      const std::vector<Tensor> parts = {
-          {"attn_norm", {hidden}},           {"attn_q", {hidden, query}},          {"attn_k", {hidden, key_value}},
-          {"attn_v", {hidden, key_value}},   {"attn_q_norm", {head_dim}},          {"attn_k_norm", {head_dim}},
-          {"attn_output", {query, hidden}},  {"post_attention_norm", {hidden}},    {"ffn_norm", {hidden}},
-          {"ffn_gate", {hidden, intermediate}}, {"ffn_up", {hidden, intermediate}}, {"ffn_down", {intermediate, hidden}},
-          {"post_ffw_norm", {hidden}}};
+      const std::vector<Tensor> parts = {{"attn_norm", {hidden}},
+                                         {"attn_q", {hidden, query}},
+                                         {"attn_k", {hidden, key_value}},
+                                         {"attn_v", {hidden, key_value}},
+                                         {"attn_q_norm", {head_dim}},
+                                         {"attn_k_norm", {head_dim}},
+                                         {"attn_output", {query, hidden}},
+                                         {"post_attention_norm", {hidden}},
+                                         {"ffn_norm", {hidden}},
+                                         {"ffn_gate", {hidden, intermediate}},
+                                         {"ffn_up", {hidden, intermediate}},
+                                         {"ffn_down", {intermediate, hidden}},
+                                         {"post_ffw_norm", {hidden}}};
       for (const Tensor& part : parts) tensors.push_back({prefix + part.name + ".weight", part.dimensions});
     }
   }
 
   std::map<std::string, std::uint32_t> integers = {
-      {"gemma3.context_length", 16},         {"gemma3.embedding_length", 8},        {"gemma3.block_count", 2},
-      {"gemma3.feed_forward_length", 6},     {"gemma3.attention.head_count", 2},    {"gemma3.attention.head_count_kv", 1},
-      {"gemma3.attention.key_length", 4},    {"gemma3.attention.value_length", 4},  {"gemma3.attention.sliding_window", 3},
+      {"gemma3.context_length", 16},      {"gemma3.embedding_length", 8},       {"gemma3.block_count", 2},
+      {"gemma3.feed_forward_length", 6},  {"gemma3.attention.head_count", 2},   {"gemma3.attention.head_count_kv", 1},
+      {"gemma3.attention.key_length", 4}, {"gemma3.attention.value_length", 4}, {"gemma3.attention.sliding_window", 3},
   };
-  std::map<std::string, float> numbers = {{"gemma3.attention.layer_norm_rms_epsilon", 1e-6F}, {"gemma3.rope.freq_base", 1000000.0F}};
+  std::map<std::string, float> numbers = {{"gemma3.attention.layer_norm_rms_epsilon", 1e-6F},
+                                          {"gemma3.rope.freq_base", 1000000.0F}};
   std::map<std::string, std::string> strings = {{"general.architecture", "gemma3"}};
   std::vector<Tensor> tensors;
 
@@ -52,7 +60,9 @@ class MinimalGemma3 {
     throw std::logic_error("no tensor " + name);
   }
   void drop_tensor(const std::string& name) {
-    tensors.erase(std::remove_if(tensors.begin(), tensors.end(), [&](const Tensor& tensor) { return tensor.name == name; }), tensors.end());
+    tensors.erase(
+        std::remove_if(tensors.begin(), tensors.end(), [&](const Tensor& tensor) { return tensor.name == name; }),
+        tensors.end());
   }
 
   std::string bytes() const {
@@ -86,8 +96,10 @@ class MinimalGemma3 {
       types.push_back(1);
     }
     builder.string("tokenizer.ggml.model", "llama").strings("tokenizer.ggml.tokens", pieces);
-    builder.numbers("tokenizer.ggml.token_type", types).numbers("tokenizer.ggml.scores", std::vector<float>(pieces.size(), 0.0F));
-    builder.number<std::uint32_t>("tokenizer.ggml.bos_token_id", 2).number<std::uint32_t>("tokenizer.ggml.eos_token_id", 1);
+    builder.numbers("tokenizer.ggml.token_type", types)
+        .numbers("tokenizer.ggml.scores", std::vector<float>(pieces.size(), 0.0F));
+    builder.number<std::uint32_t>("tokenizer.ggml.bos_token_id", 2)
+        .number<std::uint32_t>("tokenizer.ggml.eos_token_id", 1);
     builder.number<std::uint32_t>("tokenizer.ggml.unknown_token_id", 3).number("tokenizer.ggml.add_bos_token", true);
     builder.number("tokenizer.ggml.add_space_prefix", false);
   }

@@ -30,14 +30,16 @@ RunEvidence run(const engine::Model& model, const Setting& setting, const std::v
 RunEvidence run_logits(const engine::Model& model, const Setting& setting, const std::vector<std::int32_t>& tokens) {
   Sha256 hash;
   const std::size_t vocabulary = model.config().vocabulary_size;
-  RunEvidence evidence = run(model, setting, tokens, [&](std::size_t, std::size_t, std::size_t rows, const float* logits) {
-    hash.update(logits, rows * vocabulary * sizeof(float));
-  });
+  RunEvidence evidence =
+      run(model, setting, tokens, [&](std::size_t, std::size_t, std::size_t rows, const float* logits) {
+        hash.update(logits, rows * vocabulary * sizeof(float));
+      });
   evidence.hash = hash.finish();
   return evidence;
 }
 
-std::vector<float> all_logits(const engine::Model& model, const Setting& setting, const std::vector<std::int32_t>& tokens) {
+std::vector<float> all_logits(const engine::Model& model, const Setting& setting,
+                              const std::vector<std::int32_t>& tokens) {
   std::vector<float> values;
   const std::size_t vocabulary = model.config().vocabulary_size;
   run(model, setting, tokens, [&](std::size_t, std::size_t, std::size_t rows, const float* logits) {

@@ -26,14 +26,15 @@ std::string setting_text(const Setting& setting);
 
 /// What shows that an axis was really exercised.
 struct RunEvidence {
-  std::string hash;                          // SHA-256 of the logits of every position
+  std::string hash;  // SHA-256 of the logits of every position
   std::uint64_t passes = 0;
   std::vector<std::uint64_t> tasks_by_worker;
 };
 RunEvidence run_logits(const engine::Model& model, const Setting& setting, const std::vector<std::int32_t>& tokens);
 
 /// The logits [tokens, vocabulary] of every position.
-std::vector<float> all_logits(const engine::Model& model, const Setting& setting, const std::vector<std::int32_t>& tokens);
+std::vector<float> all_logits(const engine::Model& model, const Setting& setting,
+                              const std::vector<std::int32_t>& tokens);
 
 /// The instruction sets that this machine grants, scalar first.
 std::vector<cpu::Isa> supported_isas();

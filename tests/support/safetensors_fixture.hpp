@@ -1,4 +1,5 @@
-// Reads the reference tensors of tests/data (trusted files; the reader for hostile files will be src/formats/safetensors).
+// Reads the reference tensors of tests/data (trusted files; the reader for hostile files will be
+// src/formats/safetensors).
 #pragma once
 
 #include <cstdint>

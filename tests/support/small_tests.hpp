@@ -1,5 +1,6 @@
-// LASTBIT_TEST_SMALL=1 asks for fewer and smaller cases of the same kinds: under sanitizers and inside an emulator everything
-// takes tens of times longer. Scripts set it (scripts/test_sanitized.sh, scripts/test_avx512.sh); `make test` never does.
+// LASTBIT_TEST_SMALL=1 asks for fewer and smaller cases of the same kinds: under sanitizers and inside an emulator
+// everything takes tens of times longer. Scripts set it (scripts/test_sanitized.sh, scripts/test_avx512.sh); `make
+// test` never does.
 #pragma once
 
 #include <cstdlib>

@@ -60,7 +60,8 @@ TEST(AtomicFileWriter, LeavesTheOldFileUntilCommitAndNoTemporaryFileAfterwards) 
     EXPECT_EQ(read_file(path, 100), "old");
   }  // never committed
   EXPECT_EQ(read_file(path, 100), "old");
-  const auto entries = std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
+  const auto entries =
+      std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
   EXPECT_EQ(entries, 1);
 }
 
@@ -80,7 +81,8 @@ TEST(AtomicFileWriter, ReplacesTheTargetOfALinkAndKeepsItsPermissions) {
   writer.commit();
   EXPECT_TRUE(std::filesystem::is_symlink(folder + "/link"));
   EXPECT_EQ(read_file(target, 100), "new");
-  EXPECT_EQ(std::filesystem::status(target).permissions(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  EXPECT_EQ(std::filesystem::status(target).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
 TEST(AtomicFileWriter, RefusesAFolderThatIsMissing) {
@@ -169,9 +171,11 @@ TEST(ThreadPool, RunsEachIndexOnceWithWorkersThatNeverOverlap) {
 
 TEST(ThreadPool, RethrowsATasksExceptionAndGoesOnWorking) {
   ThreadPool pool(3);
-  EXPECT_THROW(pool.run(100, [](std::size_t index, int) {
-    if (index == 42) throw std::runtime_error("task 42");
-  }), std::runtime_error);
+  EXPECT_THROW(pool.run(100,
+                        [](std::size_t index, int) {
+                          if (index == 42) throw std::runtime_error("task 42");
+                        }),
+               std::runtime_error);
   std::atomic<int> done{0};
   pool.run(100, [&](std::size_t, int) { ++done; });
   EXPECT_EQ(done.load(), 100);
@@ -200,8 +204,11 @@ TEST(ThreadPool, SaysWhichThreadCannotBeStartedAndEndsTheOthers) {
 TEST(QuotedText, EscapesWhatCouldReachATerminalAndCutsWhatIsLong) {
   EXPECT_EQ(quoted_text("a\x1b[2Jb"), "'a\\x1b[2Jb'");
   EXPECT_EQ(quoted_text(std::string(100, 'x')), "'" + std::string(96, 'x') + "...' (100 bytes)");
-  EXPECT_EQ(printable("\xE2\x96\x81gr\xC3\xBC\xC3\x9F\n\x7f\xC2\x9B"), "\xE2\x96\x81gr\xC3\xBC\xC3\x9F\\x0a\\x7f\xC2\\x9b");
-  EXPECT_EQ(printable("\x9B" "31m"), "\\x9b31m");
+  EXPECT_EQ(printable("\xE2\x96\x81gr\xC3\xBC\xC3\x9F\n\x7f\xC2\x9B"),
+            "\xE2\x96\x81gr\xC3\xBC\xC3\x9F\\x0a\\x7f\xC2\\x9b");
+  EXPECT_EQ(printable("\x9B"
+                      "31m"),
+            "\\x9b31m");
   EXPECT_EQ(printable("abcdef", 3), "abc... (6 bytes)");
 }
 

@@ -73,10 +73,12 @@ class EngineLimits : public ::testing::Test {
 };
 
 TEST_F(EngineLimits, RefusesTokensOutsideTheVocabularyEmptySpansAndTooManyTokens) {
-  EXPECT_NE(refusal({2, 264}).find("token 264 (number 1 of the input) is outside the vocabulary of 264"), std::string::npos);
+  EXPECT_NE(refusal({2, 264}).find("token 264 (number 1 of the input) is outside the vocabulary of 264"),
+            std::string::npos);
   EXPECT_NE(refusal({-1}).find("token -1"), std::string::npos);
   EXPECT_NE(refusal({}).find("no tokens"), std::string::npos);
-  EXPECT_NE(refusal(std::vector<std::int32_t>(17, 2)).find("17 tokens do not fit in the model's context of 16"), std::string::npos);
+  EXPECT_NE(refusal(std::vector<std::int32_t>(17, 2)).find("17 tokens do not fit in the model's context of 16"),
+            std::string::npos);
   EXPECT_EQ(refusal(std::vector<std::int32_t>(16, 2)), "accepted");
 }
 

@@ -1,4 +1,5 @@
-// The Gemma 3 declaration: what a checkpoint must declare, what is taken by default, and that everything else is refused.
+// The Gemma 3 declaration: what a checkpoint must declare, what is taken by default, and that everything else is
+// refused.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,7 +31,8 @@ std::string refusal(const MinimalGemma3& checkpoint) {
 void expect_refused(const MinimalGemma3& checkpoint, const std::vector<std::string>& parts) {
   const std::string message = refusal(checkpoint);
   EXPECT_NE(message.find("minimal.gguf"), std::string::npos) << message;
-  for (const std::string& part : parts) EXPECT_NE(message.find(part), std::string::npos) << "missing \"" << part << "\" in: " << message;
+  for (const std::string& part : parts)
+    EXPECT_NE(message.find(part), std::string::npos) << "missing \"" << part << "\" in: " << message;
 }
 
 std::string value_of(const Description& description, const std::string& name) {
@@ -70,7 +72,8 @@ TEST(Gemma3Family, LinearRopeScalingDividesTheFullLayersFrequenciesAlone) {
   const Description plain = describe_bytes({});
   const Description scaled = describe_bytes(checkpoint);
   for (std::size_t i = 0; i < 2; ++i) {
-    EXPECT_EQ(scaled.config.rotary_tables[0].inverse_frequency[i], plain.config.rotary_tables[0].inverse_frequency[i] / 8.0F);
+    EXPECT_EQ(scaled.config.rotary_tables[0].inverse_frequency[i],
+              plain.config.rotary_tables[0].inverse_frequency[i] / 8.0F);
     EXPECT_EQ(scaled.config.rotary_tables[1].inverse_frequency[i], plain.config.rotary_tables[1].inverse_frequency[i]);
   }
   checkpoint.strings["gemma3.rope.scaling.type"] = "yarn";
@@ -82,8 +85,9 @@ TEST(Gemma3Family, ReportsAllMissingAndMisshapenTensorsTogether) {
   checkpoint.drop_tensor("blk.1.attn_q.weight");
   checkpoint.drop_tensor("output_norm.weight");
   checkpoint.tensor("blk.0.ffn_up.weight").dimensions = {8, 7};
-  expect_refused(checkpoint, {"3 problems", "blk.1.attn_q.weight [8, 8] is missing", "output_norm.weight [8] is missing",
-                              "blk.0.ffn_up.weight has shape [7, 8], the family needs [6, 8]"});
+  expect_refused(checkpoint,
+                 {"3 problems", "blk.1.attn_q.weight [8, 8] is missing", "output_norm.weight [8] is missing",
+                  "blk.0.ffn_up.weight has shape [7, 8], the family needs [6, 8]"});
 }
 
 TEST(Gemma3Family, RefusesUnknownTensorsAndKeysUnlessAPersonOverlooksThem) {
@@ -92,7 +96,8 @@ TEST(Gemma3Family, RefusesUnknownTensorsAndKeysUnlessAPersonOverlooksThem) {
   checkpoint.integers["other.key"] = 1;
   expect_refused(checkpoint, {"2 problems", "gemma3.attention.surprise", "other.key", "--allow-unknown"});
   checkpoint.tensors.push_back({"blk.0.attn_q.bias", {8}});
-  const Description description = describe_bytes(checkpoint, {{"gemma3.attention.surprise", "other.key", "blk.0.attn_q.bias"}});
+  const Description description =
+      describe_bytes(checkpoint, {{"gemma3.attention.surprise", "other.key", "blk.0.attn_q.bias"}});
   EXPECT_EQ(description.overlooked.size(), 3U);
   MinimalGemma3 extra;
   extra.tensors.push_back({"blk.2.attn_norm.weight", {8}});
@@ -103,7 +108,8 @@ TEST(Gemma3Family, RefusesMissingKeysByNameAllTogether) {
   MinimalGemma3 checkpoint;
   checkpoint.integers.erase("gemma3.block_count");
   checkpoint.numbers.erase("gemma3.attention.layer_norm_rms_epsilon");
-  expect_refused(checkpoint, {"2 problems", "gemma3.block_count is missing", "gemma3.attention.layer_norm_rms_epsilon is missing"});
+  expect_refused(checkpoint,
+                 {"2 problems", "gemma3.block_count is missing", "gemma3.attention.layer_norm_rms_epsilon is missing"});
 }
 
 TEST(Gemma3Family, RefusesKeysOfTheWrongType) {
@@ -114,14 +120,25 @@ TEST(Gemma3Family, RefusesKeysOfTheWrongType) {
 }
 
 TEST(Gemma3Family, RefusesValuesOutOfRange) {
-  const std::vector<std::pair<std::string, std::uint32_t>> cases = {
-      {"gemma3.context_length", 0},           {"gemma3.embedding_length", 0},        {"gemma3.block_count", 0},
-      {"gemma3.block_count", 4294967295U},    {"gemma3.embedding_length", 4294967295U}, {"gemma3.attention.head_count", 0},
-      {"gemma3.attention.head_count", 3},     {"gemma3.attention.head_count_kv", 0}, {"gemma3.attention.key_length", 0},
-      {"gemma3.attention.key_length", 5},     {"gemma3.attention.key_length", 1U << 20},
-      {"gemma3.attention.value_length", 8},  {"gemma3.attention.sliding_window", 0},
-      {"gemma3.rope.dimension_count", 2},     {"gemma3.vocab_size", 263},            {"gemma3.attention.sliding_window_pattern", 0},
-      {"gemma3.attention.head_count_kv", 4294967295U}, {"gemma3.context_length", 4294967295U}, {"gemma3.feed_forward_length", 0}};
+  const std::vector<std::pair<std::string, std::uint32_t>> cases = {{"gemma3.context_length", 0},
+                                                                    {"gemma3.embedding_length", 0},
+                                                                    {"gemma3.block_count", 0},
+                                                                    {"gemma3.block_count", 4294967295U},
+                                                                    {"gemma3.embedding_length", 4294967295U},
+                                                                    {"gemma3.attention.head_count", 0},
+                                                                    {"gemma3.attention.head_count", 3},
+                                                                    {"gemma3.attention.head_count_kv", 0},
+                                                                    {"gemma3.attention.key_length", 0},
+                                                                    {"gemma3.attention.key_length", 5},
+                                                                    {"gemma3.attention.key_length", 1U << 20},
+                                                                    {"gemma3.attention.value_length", 8},
+                                                                    {"gemma3.attention.sliding_window", 0},
+                                                                    {"gemma3.rope.dimension_count", 2},
+                                                                    {"gemma3.vocab_size", 263},
+                                                                    {"gemma3.attention.sliding_window_pattern", 0},
+                                                                    {"gemma3.attention.head_count_kv", 4294967295U},
+                                                                    {"gemma3.context_length", 4294967295U},
+                                                                    {"gemma3.feed_forward_length", 0}};
   for (const auto& [key, value] : cases) {
     MinimalGemma3 checkpoint;
     checkpoint.integers[key] = value;

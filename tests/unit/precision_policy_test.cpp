@@ -41,7 +41,8 @@ TEST(PrecisionPolicy, RefusesLaterPoliciesByName) {
 }
 
 TEST(PrecisionPolicy, RefusesMalformedValuesInsteadOfIgnoringThem) {
-  for (const char* text : {"", "high", "f32", "kv", "kv=", "kv=f33", "kv=f32,", ",", "kv=f32,kv=f32", "HIGHEST", "weights=f32"}) {
+  for (const char* text :
+       {"", "high", "f32", "kv", "kv=", "kv=f33", "kv=f32,", ",", "kv=f32,kv=f32", "HIGHEST", "weights=f32"}) {
     EXPECT_NE(refusal(text), "accepted") << text;
   }
 }

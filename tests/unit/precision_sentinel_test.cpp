@@ -1,5 +1,5 @@
-// The precision sentinel: a 16 x 512 x 16 product against float64 tells a true float32 product (error under 1e-5) from one whose
-// inputs were rounded to TF32 (about 6e-3) or bf16, so that nobody can lose the policy without noticing.
+// The precision sentinel: a 16 x 512 x 16 product against float64 tells a true float32 product (error under 1e-5) from
+// one whose inputs were rounded to TF32 (about 6e-3) or bf16, so that nobody can lose the policy without noticing.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -39,12 +39,14 @@ class PrecisionSentinel : public ::testing::Test {
     const auto workspace = make_matmul_workspace();
     const PackedMatrix packed(numerics::ElementType::f32, weight.data(), kOutputs, kInputs, "sentinel", pool);
     std::vector<float> output(kRows * kOutputs);
-    matmul(matmul_kernels(isa), packed, input.data(), kInputs, kRows, output.data(), kOutputs, nullptr, *workspace, pool);
+    matmul(matmul_kernels(isa), packed, input.data(), kInputs, kRows, output.data(), kOutputs, nullptr, *workspace,
+           pool);
     double worst = 0.0;
     for (std::size_t row = 0; row < kRows; ++row) {
       for (std::size_t out = 0; out < kOutputs; ++out) {
         double exact = 0.0;
-        for (std::size_t k = 0; k < kInputs; ++k) exact += static_cast<double>(weight_[out * kInputs + k]) * static_cast<double>(input_[row * kInputs + k]);
+        for (std::size_t k = 0; k < kInputs; ++k)
+          exact += static_cast<double>(weight_[out * kInputs + k]) * static_cast<double>(input_[row * kInputs + k]);
         worst = std::fmax(worst, std::abs(static_cast<double>(output[row * kOutputs + out]) - exact));
       }
     }

@@ -5,10 +5,12 @@
 
 namespace lastbit::formats {
 
-SafetensorsWriter::SafetensorsWriter(const std::string& path, const std::vector<SafetensorsEntry>& entries) : file_(path) {
+SafetensorsWriter::SafetensorsWriter(const std::string& path, const std::vector<SafetensorsEntry>& entries)
+    : file_(path) {
   nlohmann::ordered_json header;
   for (const SafetensorsEntry& entry : entries) {
-    header[entry.name] = {{"dtype", entry.dtype}, {"shape", entry.shape}, {"data_offsets", {expected_, expected_ + entry.bytes}}};
+    header[entry.name] = {
+        {"dtype", entry.dtype}, {"shape", entry.shape}, {"data_offsets", {expected_, expected_ + entry.bytes}}};
     expected_ += entry.bytes;
   }
   std::string text = header.dump();

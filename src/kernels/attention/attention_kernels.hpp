@@ -66,7 +66,7 @@ constexpr float kLog2E = 0x1.715476p+0F;
 /// The coefficients of e = 2^f on [-1/2, 1/2], by Horner with fma from the last to the first (rule A6: at most 0.875
 /// ulp).
 constexpr float kExponentialCoefficients[7] = {1.0F,           0x1.62e43p-1F,  0x1.ebfbep-3F,  0x1.c6af6cp-5F,
-                                                      0x1.3b2a54p-7F, 0x1.5f089p-10F, 0x1.44138ap-13F};
+                                               0x1.3b2a54p-7F, 0x1.5f089p-10F, 0x1.44138ap-13F};
 
 /// pow2(i) is +0 below this exponent.
 constexpr float kSmallestExponent = -64.0F;
