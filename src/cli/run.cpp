@@ -183,7 +183,7 @@ int run_model(const Options& options) {
     const auto json = result_json(loaded, prompt, text, result, report);
     write_result(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else {
-    write_result("\n");
+    write_result("\n", true);
   }
   print_summary(result, report);
   return result.reason == engine::FinishReason::interrupted ? kExitInterrupted : 0;

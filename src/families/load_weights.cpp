@@ -41,7 +41,7 @@ class Loader {
 
   PackedMatrix pack(const formats::TensorView& tensor) {
     const std::string name = fmt::format("{}: tensor {} at byte {}", file_.path(), tensor.name, tensor.file_offset);
-    return {tensor.type, tensor.data.data(), tensor.shape[0], tensor.shape[1], name, pool_};
+    return {tensor.type, tensor.data.data(), tensor.shape[0], tensor.shape[1], name, pool_, &arena_};
   }
 
  private:
@@ -64,6 +64,7 @@ class Loader {
   const formats::GgufFile& file_;
   DecoderWeights& weights_;
   ThreadPool& pool_;
+  kernels::HugePageArena arena_;  // the layers' matrices lie one behind the other
 };
 
 }  // namespace

@@ -66,4 +66,24 @@ void HugePageBuffer::swap(HugePageBuffer& other) noexcept {
   std::swap(size_, other.size_);
 }
 
+HugePageSlice whole_buffer(std::size_t size) {
+  auto buffer = std::make_shared<HugePageBuffer>(size);
+  std::byte* const data = buffer->data();
+  return {std::move(buffer), data};
+}
+
+HugePageSlice HugePageArena::take(std::size_t size) {
+  constexpr std::size_t kChunk = std::size_t{16} << 20;
+  constexpr std::size_t kLine = 64;
+  if (size > kChunk / 2) return whole_buffer(size);
+  const std::size_t rounded = (size + kLine - 1) / kLine * kLine;
+  if (current_ == nullptr || current_->size() - used_ < rounded) {
+    current_ = std::make_shared<HugePageBuffer>(kChunk);
+    used_ = 0;
+  }
+  std::byte* const data = current_->data() + used_;
+  used_ += rounded;
+  return {current_, data};
+}
+
 }  // namespace lastbit::kernels

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 namespace lastbit::kernels {
 
@@ -27,6 +28,26 @@ class HugePageBuffer {
   void swap(HugePageBuffer& other) noexcept;
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
+};
+
+/// A piece of a buffer that lives as long as any of its pieces.
+struct HugePageSlice {
+  std::shared_ptr<HugePageBuffer> owner;
+  std::byte* data = nullptr;  // 64-byte aligned, zero-filled
+};
+
+/// A piece that is a whole buffer.
+HugePageSlice whole_buffer(std::size_t size);
+
+/// Cuts pieces one behind the other from large buffers: matrices of a few hundred kilobytes then lie on huge pages as
+/// well, and what is fetched ahead at the end of one is the beginning of the next. Not thread-safe.
+class HugePageArena {
+ public:
+  HugePageSlice take(std::size_t size);
+
+ private:
+  std::shared_ptr<HugePageBuffer> current_;
+  std::size_t used_ = 0;
 };
 
 }  // namespace lastbit::kernels

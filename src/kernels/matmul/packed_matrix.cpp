@@ -241,7 +241,7 @@ void unpack_panel(ElementType type, const std::byte* panel, std::size_t lane, st
 }
 
 PackedMatrix::PackedMatrix(ElementType type, const void* data, std::size_t outputs, std::size_t inputs,
-                           const std::string& name, ThreadPool& pool)
+                           const std::string& name, ThreadPool& pool, HugePageArena* arena)
     : type_(type), outputs_(outputs), inputs_(inputs) {
   const numerics::ElementTypeInfo& info = numerics::element_type_info(type);
   if (inputs % info.block_elements != 0) {
@@ -252,7 +252,7 @@ PackedMatrix::PackedMatrix(ElementType type, const void* data, std::size_t outpu
   const std::size_t row_bytes = row_blocks * info.block_bytes;
   checkpoint_bytes_ = outputs * row_bytes;
   visit_layout(type, [&](auto layout) { panel_bytes_ = panel_size<decltype(layout)>(inputs); });
-  memory_ = HugePageBuffer(packed_bytes());
+  memory_ = arena == nullptr ? whole_buffer(packed_bytes()) : arena->take(packed_bytes());
 
   // The lowest bad output of each panel is kept, so that the error names the same place with any number of threads.
   struct BadScale {
@@ -261,7 +261,7 @@ PackedMatrix::PackedMatrix(ElementType type, const void* data, std::size_t outpu
   };
   std::vector<BadScale> bad(panels());
   pool.run(panels(), [&](std::size_t panel, int) {
-    std::byte* const packed = memory_.data() + panel * panel_bytes_;
+    std::byte* const packed = memory_.data + panel * panel_bytes_;
     for (std::size_t lane = 0; lane < kPanelOutputs && panel * kPanelOutputs + lane < outputs; ++lane) {
       const std::size_t output = panel * kPanelOutputs + lane;
       const std::byte* const row = static_cast<const std::byte*>(data) + output * row_bytes;

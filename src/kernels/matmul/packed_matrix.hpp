@@ -35,9 +35,9 @@ class PackedMatrix {
   PackedMatrix() = default;
   /// Packs the matrix [outputs, inputs] stored row by row as `type` at `data` (no alignment needed). `inputs` is a
   /// multiple of the type's block. A scale that is not finite is refused (ErrorKind::input, naming `name`, output and
-  /// k): rule A3.
+  /// k): rule A3. The memory comes from `arena` where one is given.
   PackedMatrix(numerics::ElementType type, const void* data, std::size_t outputs, std::size_t inputs,
-               const std::string& name, ThreadPool& pool);
+               const std::string& name, ThreadPool& pool, HugePageArena* arena = nullptr);
 
   numerics::ElementType type() const { return type_; }
   std::size_t outputs() const { return outputs_; }
@@ -47,7 +47,7 @@ class PackedMatrix {
   std::size_t packed_bytes() const { return panels() * panel_bytes_; }
   /// The size in the checkpoint: what shares of the read bandwidth are computed from.
   std::size_t checkpoint_bytes() const { return checkpoint_bytes_; }
-  const std::byte* panel(std::size_t index) const { return memory_.data() + index * panel_bytes_; }
+  const std::byte* panel(std::size_t index) const { return memory_.data + index * panel_bytes_; }
 
   /// Plain inverse of the packing, by rule A3: the `inputs()` binary32 weights of one output.
   void unpack_output(std::size_t output, float* values) const;
@@ -58,7 +58,7 @@ class PackedMatrix {
   std::size_t inputs_ = 0;
   std::size_t panel_bytes_ = 0;
   std::size_t checkpoint_bytes_ = 0;
-  HugePageBuffer memory_;
+  HugePageSlice memory_;
 };
 
 /// The weights k_begin <= k < k_end of output `lane` of a panel, by rule A3, `stride` floats apart. For block-quantized
