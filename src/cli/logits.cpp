@@ -17,7 +17,6 @@
 #include "cli/report.hpp"
 #include "engine/generation.hpp"
 #include "formats/safetensors/writer.hpp"
-#include "lastbit/version.hpp"
 
 namespace lastbit::cli {
 namespace {
@@ -65,22 +64,13 @@ class LogitsReceiver {
 
 nlohmann::ordered_json result_json(const LoadedModel& loaded, const std::string& hash,
                                    const std::vector<text::TokenId>& tokens, std::uint64_t nan_count) {
-  const engine::Model& model = *loaded.model;
   nlohmann::ordered_json result;
   result["sha256"] = hash;
-  result["shape"] = {tokens.size(), model.config().vocabulary_size};
+  result["shape"] = {tokens.size(), loaded.model->config().vocabulary_size};
   result["dtype"] = "F32";
   result["nan_count"] = nan_count;
   result["prompt_tokens"] = tokens;
-  result["run"] = {{"version", kVersion},
-                   {"arithmetic", kArithmeticVersion},
-                   {"model", model.file().path()},
-                   {"family", model.description().family->architecture},
-                   {"policy", model.policy().fields()},
-                   {"policy_reason", model.policy().reason},
-                   {"isa", cpu::isa_name(loaded.execution->isa())},
-                   {"threads", loaded.execution->pool().threads()},
-                   {"processor", cpu::processor_name()}};
+  result["run"] = nlohmann::ordered_json::parse(run_json(loaded));
   return result;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "base/quoted_text.hpp"
@@ -75,6 +76,20 @@ void print_header(const LoadedModel& loaded) {
     header += fmt::format("  warning  {} is unknown and was overlooked (--allow-unknown)\n", quoted_text(name));
   }
   write_message(header);
+}
+
+std::string run_json(const LoadedModel& loaded) {
+  const engine::Model& model = *loaded.model;
+  const nlohmann::ordered_json run = {{"version", kVersion},
+                                      {"arithmetic", kArithmeticVersion},
+                                      {"model", model.file().path()},
+                                      {"family", model.description().family->architecture},
+                                      {"policy", model.policy().fields()},
+                                      {"policy_reason", model.policy().reason},
+                                      {"isa", cpu::isa_name(loaded.execution->isa())},
+                                      {"threads", loaded.execution->pool().threads()},
+                                      {"processor", cpu::processor_name()}};
+  return run.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 std::uint64_t peak_memory_bytes() {

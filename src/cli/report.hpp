@@ -29,6 +29,10 @@ class ProgressLine {
 /// Model, policy and its reason, instruction set, threads, arithmetic version.
 void print_header(const LoadedModel& loaded);
 
+/// The same facts as the object "run" of every JSON result (docs/commands.md), as JSON text: the JSON library stays out
+/// of headers.
+std::string run_json(const LoadedModel& loaded);
+
 /// "253.1 MB" (decimal units).
 std::string bytes_text(std::uint64_t bytes);
 

@@ -16,7 +16,6 @@
 #include "cli/report.hpp"
 #include "engine/generation.hpp"
 #include "kernels/machine_peaks/machine_peaks.hpp"
-#include "lastbit/version.hpp"
 
 namespace lastbit::cli {
 namespace {
@@ -114,22 +113,13 @@ nlohmann::ordered_json timings_json(const GenerationResult& result, const Report
 
 nlohmann::ordered_json result_json(const LoadedModel& loaded, const std::vector<text::TokenId>& prompt,
                                    const std::string& text, const GenerationResult& result, const Report& report) {
-  const engine::PrecisionPolicy& policy = loaded.model->policy();
   nlohmann::ordered_json json;
   json["tokens"] = result.tokens;
   json["text"] = text;
   json["prompt_tokens"] = prompt;
   json["finish_reason"] = engine::finish_reason_name(result.reason);
   json["timings"] = timings_json(result, report);
-  json["run"] = {{"version", kVersion},
-                 {"arithmetic", kArithmeticVersion},
-                 {"model", loaded.model->file().path()},
-                 {"family", loaded.model->description().family->architecture},
-                 {"policy", policy.fields()},
-                 {"policy_reason", policy.reason},
-                 {"isa", cpu::isa_name(loaded.execution->isa())},
-                 {"threads", loaded.execution->pool().threads()},
-                 {"processor", cpu::processor_name()}};
+  json["run"] = nlohmann::ordered_json::parse(run_json(loaded));
   return json;
 }
 
